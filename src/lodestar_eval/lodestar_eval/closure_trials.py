@@ -1,10 +1,9 @@
-"""Tours of ring buildings with drifting odometry and a SLAM that closes loops, mapped in four ways at once."""
+"""Tours of ring buildings with drifting odometry and a SLAM that closes loops, mapped in five ways at once."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,8 +12,9 @@ from scipy.optimize import linear_sum_assignment
 from lodestar.assembly import parts
 from lodestar.assembly.local_map import LocalMap
 from lodestar.assembly.range_turns import LidarTurn
+from lodestar.geometry.closure_config import ClosureConfig, closures_as
+from lodestar.geometry.pose_graph import PoseGraphFeed
 from lodestar.geometry.poses import planar_transform
-from lodestar.geometry.trajectory import ClosureConfig, closures_as
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.models.kinship import same_kind
 from lodestar.models.phrases import PhraseBook
@@ -30,8 +30,9 @@ from lodestar_sim.slam import SlamConfig
 from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World
 
-EXACT, NONE, RIGID, SUBMAPS = "exact", "none", "rigid", "submaps"
-ROWS = (EXACT, NONE, RIGID, SUBMAPS)
+# jump: submaps that know the jumps of map <- odom alone; submaps: SLAM's graph too, as SLAM Toolbox publishes it
+EXACT, NONE, RIGID, JUMP, SUBMAPS = "exact", "none", "rigid", "jump", "submaps"
+ROWS = (EXACT, NONE, RIGID, JUMP, SUBMAPS)
 _MATCH = 0.5  # metres between the middles of an entity and its object; issue 37
 _CELL = 0.1  # metres between occupied cells that are the same; issue 37
 _INSET = 1.2  # metres of the way round a hall from its walls; chosen
@@ -43,6 +44,7 @@ _ROOMS = 4  # rooms that are visited on the way; chosen
 class ClosureTrial:
     """A tour of one building. entities, cells: F1 by row. closures: of SLAM. jumps: metres of those above 0.1 m.
 
+    error: metres of the nodes of SLAM's graph from the truth at the end, on average: no map that follows it is better.
     longest: seconds of the longest frame of each row. maps: by row.
     """
 
@@ -52,6 +54,7 @@ class ClosureTrial:
     counts: dict[str, int] = field(default_factory=dict)
     objects: int = 0
     closures: int = 0
+    error: float = 0.0
     jumps: list[float] = field(default_factory=list)
     way: float = 0.0
     longest: dict[str, float] = field(default_factory=dict)
@@ -67,18 +70,18 @@ def closure_trial(
     stages: Callable[[str], None] = lambda text: None,
 ) -> ClosureTrial:
     """Drive one tour; every row gets the same images and turns, each with its own poses."""
-    slam = LocalizationConfig(slam=SlamConfig(enabled=True))
+    localization = LocalizationConfig(slam=SlamConfig(enabled=True))
     tour_config = TourConfig(
         speed=0.7, frame_interval=0.5, limit=900.0, pan=2.0, most_stops=99,
-        simulator=SimConfig(robot=NARROW, odometry=GO2_DRIFT, localization=slam),
+        simulator=SimConfig(robot=NARROW, odometry=GO2_DRIFT, localization=localization),
     )  # fmt: skip
     tour = Tour(world, seed, tour_config, ring_stops(world, np.random.default_rng((seed, 37))))
-    simulator = tour.simulator
+    simulator, slam = tour.simulator, tour.simulator.robot.slam
+    assert slam is not None
     trial = ClosureTrial(world)
+    graphs = PoseGraphFeed()
     for row in rows:
-        with ExitStack() as stack:
-            if row == RIGID:
-                stack.enter_context(closures_as(ClosureConfig(enabled=False)))
+        with closures_as(ClosureConfig(enabled=row != RIGID), graphs if row == SUBMAPS else None):
             trial.maps[row] = LocalMap(settings.robot, phrases)
         trial.longest[row] = 0.0
     detector = parts.ground_truth_detector(settings.robot.perception, np.random.default_rng((seed, 1)))
@@ -98,6 +101,9 @@ def closure_trial(
         if gap > _CELL:
             trial.jumps.append(gap)
         last = image.map_from_odom
+        graph = slam.graph(image.stamp)
+        if graph is not None:
+            graphs.take(graph)
         segmented = None
         for row in rows:
             base, map_from_odom = (true, np.eye(4)) if row == EXACT else (drifted, last)
@@ -116,8 +122,7 @@ def closure_trial(
             local.take_segments(view, segmented)
             local.work(image.stamp)
             trial.longest[row] = max(trial.longest[row], time.perf_counter() - began)
-    assert simulator.robot.slam is not None
-    trial.closures, trial.way = simulator.robot.slam.closures, simulator.path_length
+    trial.closures, trial.error, trial.way = slam.closures, slam.error, simulator.path_length
     _score(trial, seen)
     return trial
 

@@ -43,6 +43,7 @@ from lodestar_eval.coverage import CELL, known_share, reachable_floor
 from lodestar_eval.disturbance import Ended, current
 from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.epochs import EpochTimes
+from lodestar_eval.expert_quality import FalseWitness
 from lodestar_eval.listed_things import listed_things
 from lodestar_eval.looks import looks_of
 from lodestar_eval.outcomes import EpisodeOutcome
@@ -177,6 +178,7 @@ class Episode:
         self._driver = ""
         self._pending: list[tuple[float, Proposal | Rejection]] = []
         self._thinking: list[tuple[str, ProposalRequest, float]] = []  # expert, request, when it was asked
+        self._witness = FalseWitness(self.settings.falseness, self.seed)
         self.epochs = EpochTimes()
         self._path: list[tuple[float, float, float, float]] = []
         if self.robot.eyes is not None:
@@ -324,6 +326,7 @@ class Episode:
         if isinstance(answer, Thinking):
             self._thinking.append((name, request, asked))
             return
+        answer = self._witness.answer(name, request, answer, self.robot.grid)
         thought = measured if self.settings.thinking is None else self.settings.thinking
         ready = now + thought + (self.settings.answer_delay if expert_spec(name).reasons else 0.0)
         if isinstance(answer, Proposal):

@@ -6,7 +6,7 @@ import ctypes
 import multiprocessing
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -114,11 +114,15 @@ def _valued(selection: SelectionConfig) -> SelectionConfig:
 
 @dataclass(frozen=True)
 class Building:
-    """One building of a plan. tag: distinguishes worlds of several kinds in file names."""
+    """One building of a plan. tag: distinguishes worlds of several kinds in file names.
+
+    falseness: share of false proposals there, by expert.
+    """
 
     world: str
     seed: int
     tag: str = ""
+    falseness: Mapping[str, float] = field(default_factory=dict)
 
 
 def run_buildings(plan: Plan, buildings: Sequence[Building], jobs: int) -> Iterator[list[EpisodeOutcome]]:
@@ -235,7 +239,7 @@ def _one(
     from lodestar_eval.phrase_book import phrase_book
     from lodestar_eval.pictures import picture_of
 
-    settings, row = plan.episode, policy
+    settings, row = replace(plan.episode, falseness=building.falseness), policy
     if row.endswith(UNDELAYED):
         policy = row.removesuffix(UNDELAYED)
         settings = replace(settings, reasoner_delay=0.0, answer_delay=0.0)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 
-from lodestar_go2.sport import STOP, SportApi, SportRequest, move
+from lodestar_go2.sport import CLIMB, STOP, TROT, SportApi, SportRequest, move
 from lodestar_go2.stop_test import Phase, StopTest, StopTestConfig
 
 UNHEEDED = "it moves though it was told to stop: a remote control walks it, or it does not obey StopMove"
@@ -210,6 +210,18 @@ class BaseRules:
             return "the robot walks: hold it first"
         self.posture = Posture.LYING
         return [STOP, SportRequest(SportApi.STAND_DOWN)]
+
+    def climb(self, climbs: bool, now: float) -> list[SportRequest] | str:
+        """Return the request for the gait for stairs, or for that for floors again, or why not."""
+        if not climbs:
+            return [TROT]
+        if self.held or self.gate_holds:
+            return HELD
+        return (
+            "the robot walks: its gait changes where it stands"
+            if self.moving
+            else self._unfit(now) or [CLIMB]
+        )
 
     def test_stop(self, now: float) -> list[SportRequest] | str:
         """Begin the test of the stop, or return why not. Its requests come from `check`."""

@@ -20,6 +20,7 @@ class SportApi(IntEnum):
     STAND_DOWN = 1005  # lie down
     RECOVERY_STAND = 1006  # stand up from any posture
     MOVE = 1008
+    SWITCH_GAIT = 1011  # firmware before "AI mode"; a newer one refuses it and climbs with its own gait
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class SportRequest:
 
 
 STOP = SportRequest(SportApi.STOP_MOVE)
+TROT, CLIMB = (SportRequest(SportApi.SWITCH_GAIT, json.dumps({"data": gait})) for gait in (1, 3))
 
 
 def move(velocity: tuple[float, float, float]) -> SportRequest:

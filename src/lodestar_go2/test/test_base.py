@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lodestar_go2.base import BaseConfig, BaseRules, Posture
-from lodestar_go2.sport import STOP, SportApi, SportRequest, move
+from lodestar_go2.sport import CLIMB, STOP, TROT, SportApi, SportRequest, move
 from lodestar_go2.stop_test import Phase, StopTestConfig
 
 WALK = (0.5, 0.0, 0.2)
@@ -292,3 +292,15 @@ def test_a_robot_that_walks_on_when_the_stops_end_is_told(rules: BaseRules) -> N
 def test_a_test_that_tests_nothing_is_refused(bad: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="above 0"):
         StopTestConfig(**bad)
+
+
+def test_the_gait_for_stairs_is_asked_for_where_the_robot_stands_and_given_back_at_any_time():
+    rules = BaseRules()
+    assert rules.climb(True, 0.0) == "no state of the robot"
+    rules.on_state(0.0, 0.0)
+    assert rules.climb(True, 0.1) == [CLIMB]
+    rules.on_state(0.5, 0.2)
+    assert "stands" in rules.climb(True, 0.2) and rules.climb(False, 0.2) == [TROT]
+    rules.on_state(0.0, 0.3)
+    rules.hold(True, 0.3)
+    assert rules.climb(True, 0.3) == "held: release the hold first" and rules.climb(False, 0.3) == [TROT]

@@ -16,21 +16,35 @@ from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.floor_archive import SavedFloors
 from lodestar.assembly.floor_stack import FloorStack
 from lodestar.assembly.plan_chain import PlanChain
-from lodestar.floors.records import Building, Hint, from_json, to_json
+from lodestar.floors.records import Building, Hint, Passage, PassageKind, from_json, to_json
 from lodestar_ros import qos
 from lodestar_ros.node import LodestarNode
 
 
 class FloorDesk:
-    """The floors of the mapping node. Publishes: ``~/building`` (JSON, latched, when it has changed).
+    """The floors of the mapping node. Publishes: ``~/building`` (JSON, latched, when it has changed). Subscribes:
+    ``goal_selector/passage`` (JSON of `PassageDesk`).
 
-    stack: one mapper per floor, in the chain's place.
+    stack: one mapper per floor, in the chain's place, which changes under `lock`.
     """
 
-    def __init__(self, node: LodestarNode, chain: PlanChain, config: MappingConfig) -> None:
+    def __init__(
+        self, node: LodestarNode, chain: PlanChain, config: MappingConfig, lock: AbstractContextManager[Any]
+    ) -> None:
         base = 0.0 if config.source == "scan" else config.octomap.floor.base_height
         self.stack = FloorStack(config.floors, chain, base)
         self._publisher = node.create_publisher(String, "~/building", qos.LATCHED)
+        self._node, self._lock = node, lock
+        node.listen(String, "goal_selector/passage", self._on_passage, qos.HISTORY)
+
+    def _on_passage(self, message: String) -> None:
+        with self._lock:
+            try:
+                take_news(self.stack, json.loads(message.data), self._node.now)
+            except (KeyError, TypeError, ValueError) as error:
+                self._node.get_logger().warning(f"goal_selector/passage says nothing of floors: {error}")
+                return
+            self.say()
 
     def takes(self, stamp: float, map_from_base: np.ndarray) -> bool:
         """Hear where the base is, (4, 4); return whether the plan takes turns there."""
@@ -59,6 +73,28 @@ class FloorDesk:
     def say(self) -> None:
         """Publish the floors as they are now."""
         self._publisher.publish(String(data=text_of(self.stack.building)))
+
+
+def take_news(stack: FloorStack, news: dict[str, Any], now: float) -> None:
+    """Hand what the goal selector says of floors to a stack: a passage that is taken (`cross`, 0 = none any longer) or
+    that `failed`; a `lift` at x, y, yaw of its door; the `level` on which the robot is, or has `arrived` by lift.
+
+    Raises KeyError, TypeError, ValueError for anything else.
+    """
+    building = stack.building
+    if "cross" in news:
+        stack.cross(next((one for one in building.passages if one.id == news["cross"]), None))
+    elif "failed" in news:
+        stack.failed(int(news["failed"]), str(news["why"]))
+    elif "arrived" in news:
+        stack.arrive(now, int(news["arrived"]))
+    elif "lift" in news:
+        x, y, yaw = (float(value) for value in news["lift"])
+        if building.here is None or not np.isfinite([x, y, yaw]).all():
+            raise ValueError("a lift is told of where the floor is not known")
+        stack.name(Passage(0, PassageKind.LIFT, (x, y), (x, y), yaw, lower=building.here.id))
+    else:
+        stack.say_level(int(news["level"]))
 
 
 class BuildingInput:

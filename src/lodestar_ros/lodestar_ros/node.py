@@ -103,11 +103,13 @@ class LodestarNode(Node):
         profile: QoSProfile,
         *,
         stamped: bool = False,
+        raw: bool = False,
         inputs: InputConfig | None = None,
     ) -> None:
         """Subscribe; late, repeated or malformed messages are counted and dropped, and no error ends the node.
 
-        stamped: the header's stamp must ascend. Images are CompressedImages where ``shared.transport`` says so.
+        stamped: the header's stamp must ascend. raw: the callback takes the serialized bytes.
+        Images are CompressedImages where ``shared.transport`` says so.
         """
         form = self.shared.transport.of(topic) if message_type is Image else ""
         source = f"{self.resolve_topic_name(topic)}/{form}" if form else topic
@@ -120,7 +122,7 @@ class LodestarNode(Node):
                 return
             self._guarded(topic, lambda: callback(message))
 
-        self.create_subscription(CompressedImage if form else message_type, source, receive, profile)
+        self.create_subscription(CompressedImage if form else message_type, source, receive, profile, raw=raw)
 
     def _accept(self, monitor: InputMonitor, stamp: float) -> bool:
         """Return whether to use a message of this stamp; tell of stamps from the future and of a restarted source."""

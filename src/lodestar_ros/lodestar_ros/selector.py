@@ -15,6 +15,7 @@ from lodestar.agent.errands.commands import (
     Finish,
     FollowConstraints,
     LookFor,
+    PassageFailed,
     RecordDecision,
     RecordOutcome,
     RecordTrace,
@@ -50,6 +51,7 @@ from lodestar_ros.expert_clients import ExpertClients
 from lodestar_ros.nav2_client import Nav2Client
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
+from lodestar_ros.passage_desk import PassageDesk
 from lodestar_ros.ticket_client import TicketClient
 from lodestar_ros.words_client import WordsClient
 from lodestar_ros.workers import QueueWorker
@@ -110,6 +112,7 @@ class CommandDispatcher:
     memory: TicketClient[AnswerOutcome]
     skills: TicketClient[SkillEnd]
     words: WordsClient
+    passages: PassageDesk
 
     def carry_out(self, command: Command, now: float) -> None:
         """Carry out one command. now: seconds of the node's clock."""
@@ -134,10 +137,13 @@ class CommandDispatcher:
             self.memory.send(command.ticket, memory_client.goal_of(command.question))
         elif isinstance(command, WithdrawQuery):
             self.memory.cancel(command.ticket)
-        elif isinstance(command, RunSkill | TakePassage):
+        elif isinstance(command, RunSkill):
             self.skills.send(command.ticket, skill_client.goal_of(command.trace))
+        elif isinstance(command, TakePassage | PassageFailed):
+            self.passages.carry_out(command)
         elif isinstance(command, CancelSkill):
             self.skills.cancel(command.ticket)
+            self.passages.cancel(command.ticket)
         elif isinstance(command, FollowConstraints):
             self.server.say(command.directive)
         elif isinstance(command, Finish):

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lodestar.geometry.pose_graph import PoseGraph
 from lodestar.geometry.poses import inverse, planar_transform, wrap_angle, yaw_of
+from lodestar.timing.stamps import Periodic
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class SlamConfig:
     every: float = 1.0  # metres of way between two closures; chosen
     match: float = 0.02  # metres, standard deviation of a match of two scans; chosen, its resolution
     match_turn: float = 0.003  # radians, likewise
+    # seconds between two publications of its graph; chosen between SLAM Toolbox's default, 10, and our profile's 1
+    graph_period: float = 5.0
     # Standard deviations of odometry, by which the graph weighs its edges (issue 37).
     way: float = 0.015  # metres per metre driven
     turn: float = 0.01  # radians per radian turned
@@ -49,6 +53,7 @@ class SlamStandIn:
             tuple[int, int, np.ndarray, np.ndarray]
         ] = []  # from, to, relative pose (3,), weights (3,)
         self._closed_at = -math.inf  # metres of way
+        self._graph_due = Periodic(config.graph_period)
 
     def take(self, true: np.ndarray, odometry: np.ndarray) -> bool:
         """Take the true pose (3,) and that of odometry; return whether a loop was closed."""
@@ -70,6 +75,17 @@ class SlamStandIn:
         self._odometry.append(np.array(odometry))
         self._way.append(self._way[-1] + distance)
         return config.closes and self._close(last)
+
+    def graph(self, stamp: float) -> PoseGraph | None:
+        """Return the graph as SLAM Toolbox publishes it, without headings and stamps of its nodes, where it is due."""
+        if not self._graph_due.due(stamp):
+            return None
+        return PoseGraph(stamp, np.arange(len(self._poses)), np.array(self._poses)[:, :2])
+
+    @property
+    def error(self) -> float:
+        """Return the metres between the nodes and the true places, on average."""
+        return float(np.linalg.norm((np.array(self._poses) - np.array(self._true))[:, :2], axis=1).mean())
 
     def _begin(self, true: np.ndarray, odometry: np.ndarray) -> None:
         self.map_from_odom = planar_transform(*true) @ inverse(planar_transform(*odometry))

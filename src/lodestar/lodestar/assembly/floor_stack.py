@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from itertools import pairwise
@@ -25,6 +25,8 @@ from lodestar.mapping.octomap import OctoMapper
 from lodestar.storage.archive import Archive
 from lodestar.storage.saved_map import GRID, ArchivePart
 from lodestar.timing.stamps import Periodic
+from lodestar.worldmodel.amendments import ClosedWay
+from lodestar.worldmodel.way_floors import WayFloors
 
 
 class FloorStack:
@@ -44,6 +46,7 @@ class FloorStack:
         self._returning: tuple[Floor, float] | None = None  # a known floor that is compared, and since when
         self._find_due = Periodic(config.find_period)
         self._finder = PassageFinder(config)
+        self._way_floors = WayFloors()
         self._failures: dict[int, int] = {}
 
     @property
@@ -197,6 +200,11 @@ class FloorStack:
             now, lower=low.id, upper=high.id, rise=rise, low=ends[0], high=ends[1], source=Source.TAKEN
         )
         self.building = self.building.with_passage(joined)
+
+    def ways_here(self, ways: Iterable[ClosedWay]) -> tuple[ClosedWay, ...]:
+        """Return those of the newest list of closed ways that lie on the robot's floor, or may do so."""
+        self._way_floors.follow(ways, self.building.active)
+        return self._way_floors.here(self.building.active)
 
     # --- saved maps -----------------------------------------------------------------------------------------
 

@@ -73,6 +73,7 @@ class LocalMap:
         self.floors = FloorStack(config.mapping.floors, self.plan, base_height)
         self.mirror = SceneMirror()
         self._here: SceneMirror | None = None  # of the active floor, once there are others
+        self._ways: tuple[ClosedWay, ...] = ()  # of all floors
         self.seen: InstanceDelta | None = None
         self._newest = NewestStamp()
         self._stamp = 0.0  # the newest of turns and segmented frames
@@ -121,15 +122,28 @@ class LocalMap:
         if building.here is None or building.active == former.active or not building.has_others:
             return
         self._here = _mirror_here(self.mirror, building)
+        self._lay_ways()
         self._planned(True)
         self._find_rooms()
 
     def follow_ways(self, ways: Iterable[ClosedWay]) -> None:
         """Lay these closed ways over the plan, and keep out of the areas among them, in place of the former ones."""
-        self.plan.follow_ways(ways)
-        if self.scene.follow_ways(self.plan.ways):
+        self._ways = tuple(ways)
+        self._lay_ways()
+
+    def _lay_ways(self) -> None:
+        """Lay the ways of the robot's floor."""
+        here = self.floors.ways_here(self._ways)
+        self.plan.follow_ways(here)
+        if self.scene.follow_ways(here):
             self._display_due.reset()
         self._planned()
+
+    def replace_ways(self, ways: tuple[ClosedWay, ...]) -> Callable[[], None]:
+        """Take the ways of a loaded map into use; return what takes that back."""
+        former = self._ways
+        self.follow_ways(ways)
+        return lambda: self.follow_ways(former)
 
     def _planned(self, jumped: bool = False) -> None:
         """Update `grid` after the plan may have changed."""
@@ -303,13 +317,13 @@ class LocalMap:
             self.scene.part(clock, put=partial(self.scene.use, mark="")),
             self.floors.part(clock),
             self.voxels.part(clock, mark=""),
-            way_part(lambda: self.plan.ways, self._use_ways or self.plan.use_ways, clock),
+            way_part(lambda: self._ways, self._use_ways or self.replace_ways, clock),
         )
 
 
 def _delta_here(delta: SceneDelta, building: Building) -> SceneDelta:
     """Return what of a change concerns the active floor: what has left it counts as removed."""
-    here = tuple(entity for entity in delta.updated if building.is_here(float(entity.mean[2])))
+    here = tuple(entity for entity in delta.updated if building.is_here(float(entity.mean[2]), entity.eye))
     gone = {entity.id for entity in delta.updated} - {entity.id for entity in here}
     return replace(delta, updated=here, removed=(*delta.removed, *sorted(gone)))
 
@@ -317,6 +331,6 @@ def _delta_here(delta: SceneDelta, building: Building) -> SceneDelta:
 def _mirror_here(mirror: SceneMirror, building: Building) -> SceneMirror:
     """Return a copy of a mirror with the entities of the active floor, and without rooms."""
     here = mirror.snapshot()
-    here.entities = {i: e for i, e in mirror.entities.items() if building.is_here(float(e.mean[2]))}
+    here.entities = {i: e for i, e in mirror.entities.items() if building.is_here(float(e.mean[2]), e.eye)}
     here.set_regions(())
     return here

@@ -119,12 +119,6 @@ class PlanChain:
         if self._ways.follow(ways):
             self._lay_ways()
 
-    def use_ways(self, ways: tuple[ClosedWay, ...]) -> Callable[[], None]:
-        """Lay the closed ways of a loaded map over the grid; return what takes that back."""
-        former = self.ways
-        self.follow_ways(ways)
-        return lambda: self.follow_ways(former)
-
     def _lay_ways(self) -> None:
         self.grid = self._ways.laid_over(self._projected, self._place)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -31,14 +30,13 @@ from lodestar.assembly.expert_panel import ExpertPanel
 from lodestar.assembly.local_map import LocalMap, Stages, unmeasured
 from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.assembly.memory_news import decision_news, directive_begun, directive_outcome
+from lodestar.assembly.passage_driver import PassageDriver
 from lodestar.assembly.search_pictures import SearchPictures
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection, Thinking
 from lodestar.experts.registry import EGO_VLM, holder
 from lodestar.experts.specs import Role
-from lodestar.floors.lift_ride import LiftRide
-from lodestar.floors.records import Building, PassageKind
-from lodestar.floors.stair_walk import StairWalk, Stance, WalkStatus
-from lodestar.geometry.poses import planar_transform, yaw_of
+from lodestar.floors.records import Building
+from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.checks import check_directive
 from lodestar.language.config import ReasonerConfig
@@ -130,8 +128,7 @@ class HeadlessRobot:
         self._panels: dict[int, ExpertPanel] = {}  # by floor: what experts know belongs to one
         self._pictures_from: SearchPictures | None = None
         self.panel = self._made_panel()
-        self.walk: StairWalk | LiftRide | None = None  # that is under way
-        self._walked = 0  # its ticket
+        self.passages = PassageDriver(config.shared.floors)
         self._told = Building()
         self._given: OccupancyGrid2D | None = None
         self._pose: np.ndarray | None = None
@@ -162,37 +159,21 @@ class HeadlessRobot:
             self._given = None
 
     def walk_on(self, now: float, map_from_base: np.ndarray, stamp: float | None = None) -> np.ndarray | None:
-        """Return the command (3,) of a walk on stairs from a base at (4, 4); None where there is none.
+        """Return the command (3,) of a walk over stairs or a ride from a base at (4, 4); None where there is none.
 
         stamp: of the pose, seconds; None = now. With one that is old or not finite the robot stands.
         """
-        walk = self.walk
-        if walk is None:
+        step = self.passages.update(now, map_from_base, stamp)
+        if step is None:
             return None
-        pose = np.array([*map_from_base[:2, 3], yaw_of(map_from_base)])
-        tilt = math.acos(min(max(float(map_from_base[2, 2]), -1.0), 1.0))
-        command = walk.update(now, Stance(pose, float(map_from_base[2, 3]), tilt, stamp))
-        if walk.status is not WalkStatus.WALKING:
-            self.walk = None
-            if isinstance(walk, LiftRide) and walk.status is WalkStatus.DONE and walk.reached is not None:
-                self.map.floors.arrive(now, walk.reached)
-                self.map.follow_building()
-            self.loop.on_skill(self._walked, SkillEnd(walk.status is WalkStatus.DONE, walk.why))
-        return command
-
-    def hear_of_lift(self, door_is_open: bool, level: int | None = None) -> None:
-        """A person says whether the door of the lift that is taken is open, and which level is reached."""
-        if isinstance(self.walk, LiftRide):
-            self.walk.hear(door_is_open, level)
-
-    def _take_passage(self, command: TakePassage) -> None:
-        floors = self.config.shared.floors
-        if command.passage.kind is PassageKind.LIFT:
-            self.walk = LiftRide(command.passage, command.level, floors.ride)
-        else:
-            self.walk = StairWalk(command.passage, command.floor, floors.walk)
-        self._walked = command.ticket
-        self.map.floors.cross(command.passage)
+        if self.passages.asks:
+            self.loop.on_asks(self.passages.asks)
+        if step.level is not None:
+            self.map.floors.arrive(now, step.level)
+            self.map.follow_building()
+        if step.end is not None:
+            self.loop.on_skill(step.ticket, step.end)
+        return step.command
 
     def _use_ways(self, ways: tuple[ClosedWay, ...]) -> Callable[[], None]:
         return self.world.replace_ways(ways, self.world.now)
@@ -246,6 +227,7 @@ class HeadlessRobot:
     ) -> None:
         """Give an image and its segments to map, scene and experts. odom_from_base: (4, 4) at its stamp."""
         self.world.take_correction(frame.map_from_odom, frame.odom_from_camera, frame.stamp)
+        self.loop.on_correction(frame.map_from_odom, frame.odom_from_camera, frame.stamp)
         self.map.take_movers(frame, segmented)
         self.map.take_depth(frame, odom_from_base)
         fused = self.map.take_segments(frame, segmented)
@@ -278,7 +260,7 @@ class HeadlessRobot:
         if grid is self._given:
             return
         self._given = grid
-        self.world.take_grid(self.map.plan.grid, self._pose)
+        self.world.take_grid(self.map.plan.grid, self._pose, self.map.building.active)
         with self._stages("experts_listen"):
             self.panel.set_grid(grid)
             if self.memory is not None:
@@ -321,11 +303,11 @@ class HeadlessRobot:
             elif isinstance(command, RunSkill):
                 self.loop.on_skill(command.ticket, self._carried_out(command.trace))
             elif isinstance(command, TakePassage):
-                self._take_passage(command)
+                self.passages.take(command)
+                self.map.floors.cross(command.passage)
             elif isinstance(command, PassageFailed):
                 self.map.floors.failed(command.passage, command.why)
-            elif isinstance(command, CancelSkill) and command.ticket == self._walked:
-                self.walk = None
+            elif isinstance(command, CancelSkill) and self.passages.cancel(command.ticket):
                 self.map.floors.cross(None)
             elif isinstance(command, FollowConstraints):
                 self.map.follow(command.directive)

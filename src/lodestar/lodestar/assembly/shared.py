@@ -65,6 +65,8 @@ class SharedConfig:
     region_reach: float = SceneConfig.region_reach  # m from a place off all rooms to the one it belongs to
     ways: WayConfig = field(default_factory=WayConfig)  # closed ways on the grid
     floors: FloorsConfig = field(default_factory=FloorsConfig)  # stairs and lifts that are allowed
+    # topic of SLAM Toolbox's pose graph (a MarkerArray), which every follower of map <- odom reads; "" = none
+    pose_graph: str = "slam_toolbox/graph_visualization"
     transport: TransportConfig = field(default_factory=TransportConfig)  # form of the camera's images
     skills_file: str = ""  # YAML file with a user's skills, beside those of `skills.yaml`; "" = none
     # file of counts of observed changes, which `python -m lodestar_ros.changes --learn` writes; "" = the table alone

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 from lodestar.floors.lift_ride import LiftConfig
@@ -52,6 +51,5 @@ class FloorsConfig:
         """Return the expected seconds that a passage takes, from before its edge to behind its other one."""
         if passage.kind is PassageKind.LIFT:
             return self.lift_time
-        rise = self.typical_storey if math.isnan(passage.rise) else passage.rise
-        run = rise / passage.slope if passage.slope > 0.0 else math.dist(passage.low, passage.high)
+        run = passage.run(self.typical_storey)
         return (run + self.walk.approach + self.walk.clear) / self.walk.speed + self.watch.settle + self.look

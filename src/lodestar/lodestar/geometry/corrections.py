@@ -49,7 +49,8 @@ class Anchor:
     def correction(
         self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray, stamp: float | None = None
     ) -> Iterator[MapCorrection | None]:
-        """Yield how the part moves, in map, if map <- odom jumped since the last call, else None.
+        """Yield how the part moves, in map, if map <- odom jumped since the last call, or what SLAM's pose graph still
+        moves, where the newest part stays; else None.
 
         stamp: of the pose, seconds; without one every move is rigid. The block moves what hangs on the anchor; if it
         raises, the anchor stays as it was. Changes below a jump only update the reference. Raises ValueError for poses
@@ -60,7 +61,10 @@ class Anchor:
             raise ValueError("the pose of the sensor is not finite")
         jump = None if before is None else jump_between(before, now, odom_from_sensor)
         if jump is None or before is None:
-            yield None
+            rest = None if stamp is None else self.trajectory.remainder(stamp, now @ odom_from_sensor)
+            yield rest
+            if rest is not None:
+                self.trajectory.refine(rest)
         else:
             correction = self.trajectory.correction(before, now, odom_from_sensor, stamp)
             yield correction

@@ -87,8 +87,7 @@ class MapCorrection:
     @cached_property
     def largest(self) -> float:
         """Return the largest displacement of a node, metres."""
-        ends = np.einsum("nij,nj->ni", self.moves[:, :3, :3], self.places) + self.moves[:, :3, 3]
-        return float(np.linalg.norm(ends - self.places, axis=1).max())
+        return float(np.linalg.norm(displacement(self.moves, self.places), axis=1).max())
 
     def seen_from(self, part_from_map: np.ndarray) -> MapCorrection:
         """Return this move for what lies in another frame. part_from_map: (4, 4)."""
@@ -99,6 +98,11 @@ class MapCorrection:
         if self.is_rigid:
             return MapCorrection(jump)
         return MapCorrection(jump, self.serials, self.stamps, places, moves, self._alike, self.undoes)
+
+
+def displacement(moves: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return (N, 3), metres, by which moves (N, 4, 4) move places (N, 3)."""
+    return np.asarray(np.einsum("nij,nj->ni", moves[:, :3, :3], places) + moves[:, :3, 3] - places)
 
 
 def spread(places: np.ndarray, bends: np.ndarray, turned: np.ndarray, target: np.ndarray) -> np.ndarray:

@@ -2,61 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
-from lodestar.geometry.map_correction import ALIKE, MapCorrection, rotation_vector, spread
+from lodestar.geometry.closure_config import ClosureConfig, in_use
+from lodestar.geometry.map_correction import ALIKE, MapCorrection, displacement, rotation_vector, spread
+from lodestar.geometry.pose_graph import GraphBinding, OfferedGraph, PoseGraph, Way
 from lodestar.geometry.poses import inverse
-
-
-@dataclass(frozen=True)
-class ClosureConfig:
-    """Rules for what is a loop closure, and how the map follows it."""
-
-    enabled: bool = True  # False: every jump moves the whole map, as before ADR 0095
-    spacing: float = 0.5  # metres between nodes; SLAM Toolbox's minimum_travel_distance
-    heading: float = 0.5  # radians between nodes; SLAM Toolbox's minimum_travel_heading
-    shortest: float = 10.0  # metres of way of a loop; scan_buffer_maximum_scan_distance of our profile
-    near: float = (
-        5.0  # metres to the old way; loop_search_maximum_distance of our profile is 4, and 1 for sensors
-    )
-    storey: float = (
-        1.0  # metres above or below it; chosen: heights drift by 0.5 m, storeys are 2.5 m apart or more
-    )
-    share: float = (
-        0.15  # metres per metre of loop that odometry drifts at most; chosen, a Go2's are 0.01 to 0.02
-    )
-    turn: float = 0.01  # radians per metre of loop, likewise; chosen, a Go2's are 0.004
-    slack: float = 0.1  # metres and radians beyond both; chosen, the size of a jump
-    # Drift of odometry by which a correction is spread (issue 37: 1 to 2 % of the way, 0.25 degrees per metre, 1 %).
-    way_drift: float = 0.015  # metres per metre
-    heading_drift: float = 0.0044  # radians per metre
-    turn_drift: float = 0.01  # radians per radian turned
-    settled: float = (
-        0.02  # share by which a closed loop bends where another is closed; chosen: both ends hold it
-    )
-    beside: float = (
-        2.0  # metres beside the old way that count as being there again; chosen, a corridor's width
-    )
-    proof: float = 10.0  # metres there without a jump after which the loop counts as closed; chosen
-    submap: float = 10.0  # metres of way of a submap; chosen, `shortest`
-    most: int = 20_000  # nodes (10 km) after which every second old one is dropped; chosen
-
-
-_CONFIG = [ClosureConfig()]
-
-
-@contextmanager
-def closures_as(config: ClosureConfig) -> Iterator[None]:
-    """Have anchors that are made within follow this configuration; for comparisons."""
-    _CONFIG.append(config)
-    try:
-        yield
-    finally:
-        _CONFIG.pop()
 
 
 class Trajectory:
@@ -66,7 +20,8 @@ class Trajectory:
     """
 
     def __init__(self, config: ClosureConfig | None = None) -> None:
-        self.config = config or _CONFIG[-1]
+        of_anchors, self.graphs = in_use()
+        self.config = config or of_anchors
         self._poses = np.empty((64, 4, 4))  # map <- sensor
         self._stamps = np.empty(64)
         self._serials = np.empty(64, np.int64)
@@ -77,7 +32,11 @@ class Trajectory:
         self._submap = 0
         self._odom: np.ndarray | None = None  # odom <- sensor of the newest node
         self._beside_since = np.inf  # way at which the robot came back to its old way
-        self._undo: list[tuple[np.ndarray, int, MapCorrection]] = []
+        self._undo: list[_Followed] = []
+        self._bound = GraphBinding()
+        self._graph: OfferedGraph | None = None  # the last one that was looked at
+        self._graph_way = -np.inf  # metres driven then; after a jump it is looked at anew
+        self._jumped = self._posed = -np.inf  # stamps of the last jump, and of the last pose
 
     def __len__(self) -> int:
         return self._count
@@ -110,6 +69,7 @@ class Trajectory:
         """Take a pose; a node is made of it where the robot has come far enough. (4, 4) each."""
         if not self.config.enabled:
             return
+        self._posed = stamp
         distance, angle = self._since(odom_from_sensor)
         if self._count and distance < self.config.spacing and angle < self.config.heading:
             return
@@ -117,6 +77,7 @@ class Trajectory:
             self._make_room()
         if self._count:  # after a clock that was set back older nodes are found by their order alone
             np.minimum(self._stamps[: self._count], stamp, out=self._stamps[: self._count])
+            self._jumped = min(self._jumped, stamp)
         i, self._odom = self._count, np.array(odom_from_sensor, np.float64)
         self._poses[i] = map_from_odom @ odom_from_sensor
         self._stamps[i], self._serials[i] = stamp, self._next
@@ -185,6 +146,10 @@ class Trajectory:
         jump = now @ inverse(before)
         if not self.config.enabled or not self._count or stamp is None:
             return MapCorrection(jump)
+        known = self.graphs.at(self._posed)  # by the pose before the jump: a graph from before it
+        if known is not None and known.stamp > self._jumped:
+            self._look(known)
+        self._jumped, self._graph_way = stamp, -np.inf
         undone = self._undone(jump, now, odom_from_sensor, stamp)
         if undone is not None:
             return undone
@@ -205,28 +170,33 @@ class Trajectory:
         places = np.vstack([self._poses[first : self._count, :3, 3], sensor[:3, 3]])
         moves = np.tile(np.eye(4), (self._count + 1, 1, 1))
         moves[first:] = spread(places, bends, turned, target[:3, 3])
+        moves[first:][_reach(moves[first:], places) < self.config.still] = np.eye(4)
         moves[-1] = jump
-        stamps = np.append(self._stamps[: self._count], max(stamp, self._stamps[self._count - 1]))
-        serials = np.append(self._serials[: self._count], self._next)
-        return MapCorrection(jump, serials, stamps, np.vstack([self._poses[:first, :3, 3], places]), moves)
+        return self._whole(moves, stamp, sensor[:3, 3])
 
     def _undone(
         self, jump: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarray, stamp: float
     ) -> MapCorrection | None:
         """Return the inverse of the last correction where map <- odom is again what it was before it, else None."""
-        if not self._undo or not _is_same(self._undo[-1][0], now, odom_from_sensor):
+        if not self._undo or not _is_same(self._undo[-1].before, now, odom_from_sensor):
             return None
-        _, count, last = self._undo[-1]
+        _, following, last, refined = self._undo[-1]
         if last.is_rigid:
             return MapCorrection(jump)
         moves = np.tile(jump, (self._count + 1, 1, 1))
         rows = last.rows_of(self._serials[: self._count])
-        former = self._serials[: self._count] < count
+        former = self._serials[: self._count] < following
         moves[:-1][former] = np.linalg.inv(last.moves[rows[former]])
+        return self._whole(moves, stamp, (now @ odom_from_sensor)[:3, 3], undoes=not refined)
+
+    def _whole(
+        self, moves: np.ndarray, stamp: float, place: np.ndarray, undoes: bool = False
+    ) -> MapCorrection:
+        """Return a correction by the moves of all nodes and of the pose at a stamp and place (3,), (N + 1, 4, 4)."""
         stamps = np.append(self._stamps[: self._count], max(stamp, self._stamps[self._count - 1]))
         serials = np.append(self._serials[: self._count], self._next)
-        places = np.vstack([self._poses[: self._count, :3, 3], (now @ odom_from_sensor)[:3, 3]])
-        return MapCorrection(jump, serials, stamps, places, moves, undoes=True)
+        places = np.vstack([self._poses[: self._count, :3, 3], place])
+        return MapCorrection(moves[-1], serials, stamps, places, moves, undoes=undoes)
 
     def follow(
         self, correction: MapCorrection, before: np.ndarray, now: np.ndarray, sensor: np.ndarray
@@ -235,18 +205,79 @@ class Trajectory:
         if not self._count:
             return
         serials = self._serials[: self._count]
-        undone = bool(self._undo) and _is_same(self._undo[-1][0], now, sensor)
+        undone = bool(self._undo) and _is_same(self._undo[-1].before, now, sensor)
+        self._bound.follow(correction)
         self._poses[: self._count] = correction.of_serials(serials) @ self._poses[: self._count]
         self._beside_since = np.inf
         if undone:
             self._undo.pop()
             self._find_submap()
             return
-        self._undo = [*self._undo[-_UNDO:], (np.array(before), self._next, correction)]
+        self._undo = [*self._undo[-_UNDO:], _Followed(np.array(before), self._next, correction)]
         if not correction.is_rigid:
             still = (correction.moves[:-1] == np.eye(4)).all(axis=(1, 2))
             self._settle(max(int(np.argmin(still)) - 1, 0), self._count - 1)
         self._find_submap()
+
+    def remainder(self, stamp: float, sensor: np.ndarray) -> MapCorrection | None:
+        """Return what the pose graph still moves after the jumps that were followed; None = nothing, or it is unknown.
+
+        stamp, sensor: of the pose, (4, 4) in map, which stays. A graph from before the last jump tells nothing.
+        """
+        offer = self.graphs.at(stamp) if self.config.enabled and self._count else None
+        if offer is None or (self._graph is not None and offer.stamp <= self._graph.stamp <= stamp):
+            return None
+        if offer.stamp <= self._jumped or self.way < self._graph_way + self.config.graph_every:
+            return None
+        moves = None if offer.graph is None else self._graph_moves(offer.graph)
+        if moves is None:
+            self._look(offer)
+            return None
+        return self._whole(moves, stamp, sensor[:3, 3])
+
+    def _driven(self) -> Way:
+        nodes = slice(self._count)
+        return Way(self._serials[nodes], self._poses[nodes, :3, 3], self._way[nodes], self._stamps[nodes])
+
+    def _graph_moves(self, graph: PoseGraph) -> np.ndarray | None:
+        """Return the moves (N + 1, 4, 4) of the nodes to where a graph has them; None where nothing is to be moved."""
+        serials, places = self._serials[: self._count], self._poses[: self._count, :3, 3]
+        found = self._bound.moves(graph, self.config.share * self.way + self.config.slack)
+        if found is None:
+            return None
+        bound, own = found
+        after = np.searchsorted(bound, serials).clip(1, len(bound) - 1)
+        nearer = np.where(bound[after] - serials <= serials - bound[after - 1], after, after - 1)
+        moves = np.vstack([own[nearer], np.eye(4)[None]])
+        jumped = self._undo[-1].next if self._undo else 0  # what is newer than both agrees with the graph
+        moves[:-1][serials >= max(jumped, bound[-1] + 1)] = np.eye(4)
+        reach = _reach(moves[:-1], places)
+        if reach.max() < self.config.remainder:
+            return None
+        moves[:-1][reach < self.config.still] = np.eye(4)
+        return moves
+
+    def refine(self, correction: MapCorrection) -> None:
+        """Move the nodes by what a pose graph still moved; it is undone together with the last jump."""
+        serials = self._serials[: self._count]
+        self._bound.follow(correction)
+        self._poses[: self._count] = correction.of_serials(serials) @ self._poses[: self._count]
+        if self._undo:
+            last = self._undo[-1]
+            moves = correction.moves @ last.correction.of_serials(correction.serials)
+            whole = MapCorrection(
+                last.correction.jump, correction.serials, correction.stamps, correction.places, moves
+            )
+            self._undo[-1] = last._replace(correction=whole, refined=True)
+        offer = self.graphs.at(float(correction.stamps[-1]))
+        if offer is not None:
+            self._look(offer)
+
+    def _look(self, offer: OfferedGraph) -> None:
+        """Bind the new nodes of a graph that the map agrees with now."""
+        self._graph, self._graph_way = offer, self.way
+        if offer.graph is not None:
+            self._bound.bind(offer.graph, self._driven())
 
     # --- room and files ---------------------------------------------------------------------------------------
 
@@ -289,14 +320,32 @@ class Trajectory:
         for name, array in found.items():
             setattr(self, name, np.concatenate([array, np.empty((64, *array.shape[1:]), array.dtype)]))
         self._count, self._next = count, int(found["_serials"][-1]) + 1 if count else 0
-        self._undo, self._beside_since = [], np.inf
+        self._undo, self._beside_since, self._bound = [], np.inf, GraphBinding()
         odom = np.asarray(arrays.get("trajectory_odom", np.nan), np.float64)
         self._odom = odom if odom.shape == (4, 4) and np.isfinite(odom).all() else None
 
 
+class _Followed(NamedTuple):
+    """A jump that was followed. before: map <- odom before it, (4, 4). next: first serial number after it. refined: by
+    a pose graph.
+    """
+
+    before: np.ndarray
+    next: int
+    correction: MapCorrection
+    refined: bool = False
+
+
+_BESIDE = 3.0  # metres from the way at which a turn counts; chosen, half a room
 _ARRAYS = ("_poses", "_stamps", "_serials", "_way", "_bends")
 _UNDO = 3  # corrections before the last that can be undone; chosen
 _SAME, _SAME_ANGLE = 0.05, 0.0175  # metres and radians within which map <- odom is what it was; half a jump
+
+
+def _reach(moves: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return the metres (N,) by which moves (N, 4, 4) move what lies beside the places (N, 3)."""
+    turned = np.abs(np.arctan2(moves[:, 1, 0], moves[:, 0, 0]))
+    return np.asarray(np.linalg.norm(displacement(moves, places), axis=1) + _BESIDE * turned)
 
 
 def _is_same(before: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarray) -> bool:

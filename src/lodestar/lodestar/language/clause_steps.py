@@ -78,6 +78,8 @@ def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
         draft.unable += [way for way in _other_floors(kind, clause) if way not in draft.unable]
         steps = _steps_of(draft, kind, clause, meaning)
         times = int(meaning.get("times", 1))
+        if len(steps) > 1 and all(step.kind is StepKind.PATROL for step in steps):
+            draft.times, times = times, 1  # of floors, one after the other
         draft.insert([replace(step, times=times) if times != 1 else step for step in steps], clause)
 
 

@@ -172,7 +172,7 @@ def _related(phrase: Phrase, relation: Relation) -> Phrase:
     return replace(phrase, relations=(*phrase.relations, relation))
 
 
-_EACH = ("each", "every", "any", "all")
+_EACH = ("each", "every", "any", "all", "both")
 #: The middle of the room.
 CENTER = Phrase(NounWords(("center",), "center", (), "the"))
 
@@ -184,4 +184,4 @@ def _level_words(phrase: Phrase) -> str:
 
 
 def _is_level(phrase: Phrase) -> bool:
-    return bool(phrase.head) and load_vocabulary().is_in("LEVELS", phrase.head.split()[0])
+    return bool(phrase.head) and load_vocabulary().is_in("LEVELS", singular(phrase.head.split()[0]))

@@ -49,8 +49,8 @@ def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
     for phrase in things.excluded:
         draft.constraints.append((ConstraintKind.STAY_OUT, Things((phrase,)), None))
     if step is StepKind.PATROL:
-        if len(things.phrases) == 1 and is_all(things.phrases[0]) and is_level(things.phrases[0]):
-            return [Step(step, scope=Scope((), EVERY_LEVEL))]
+        if levels := _levels(things):
+            return [Step(step, scope=Scope((), level)) for level in levels]
         if all(p.is_whole for p in things.phrases):
             return [Step(step)]
         first = things.phrases[0]
@@ -71,6 +71,16 @@ def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
         over = tuple(graphs_of(replace(p, rooms=()))[0] for p in things.phrases)
         return [Step(step, scope=Scope(over, level_of(things.phrases[0].level)))]
     return each_step(draft, things, ())
+
+
+def _levels(things: Things) -> list[int]:
+    """Return the levels that are named, EVERY_LEVEL for all of them; none where something else is named too."""
+    if not all(is_level(phrase) for phrase in things.phrases):
+        return []
+    if any(is_all(phrase) or phrase.noun.determiner == "both" for phrase in things.phrases):
+        return [EVERY_LEVEL]
+    levels = [level_of(" ".join((*phrase.noun.adjectives, *phrase.noun.words))) for phrase in things.phrases]
+    return [] if None in levels else [level for level in levels if level is not None]
 
 
 def told(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
@@ -138,6 +148,10 @@ def checked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
     asked: tuple[Predicate, ...] = ()
     if meaning.get("asked"):
         item, asked = of_the_subject(*asked_predicates(phrase, meaning["asked"]), words_of(clause.text))
+        if meaning["asked"].get("said") is not None:  # "is the printer on the second floor?"
+            phrase = replace(
+                phrase, level=phrase.with_relations([relation_of(meaning["asked"]["said"])]).level
+            )
     return Step(StepKind.CHECK, item, scope=scope_of(phrase), asked=asked, question=clause.text)
 
 

@@ -101,8 +101,11 @@ def _patrol(step: Step) -> str:
     if step.stops:
         return f"patrol {listed(item_words(stop) for stop in step.stops)}"
     rooms = [graph_words(room, "all the ") for room in step.scope.rooms]
-    if not rooms and step.scope.level == EVERY_LEVEL:
-        return "patrol all floors"
+    level = step.scope.level
+    if not rooms and level is not None:
+        if abs(level) < abs(UPSTAIRS):
+            return f"patrol the {level_name(level)}"
+        return "patrol all floors" if level == EVERY_LEVEL else f"patrol{scope_words(step.scope)}"
     return f"patrol {listed(rooms)}" if rooms else "patrol the building"
 
 

@@ -219,7 +219,7 @@ def _level(text: str) -> list[Step]:
     level, last = level_of(text), text.split()[-1]
     if level is None:
         return []
-    words = ("floor",) if last in ("upstairs", "downstairs") else (last,)
+    words = (last,) if load_vocabulary().is_in("LEVELS", last) else ("floor",)
     place = Phrase(NounWords(words, words[0], ()))
     return [Step(StepKind.GO, Item((graphs_of(place),)), scope=Scope((), level))]
 

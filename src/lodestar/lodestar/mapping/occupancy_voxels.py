@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from lodestar.geometry.map_correction import MapCorrection
+from lodestar.geometry.map_correction import MapCorrection, displacement
 from lodestar.mapping import occupancy_kernels, octomap_stream
 from lodestar.mapping.blocks import CELLS, SIDE, BlockPool, reserve, shortage
 from lodestar.mapping.occupancy_kernels import HALF
-from lodestar.mapping.submaps import BlockSubmaps, displacement, is_still
+from lodestar.mapping.submaps import BlockSubmaps, is_still
 
 kernels: Any = occupancy_kernels  # their arrays come as tuples, which mypy does not count
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from lodestar.geometry.map_correction import MapCorrection
+from lodestar.geometry.map_correction import MapCorrection, displacement
 from lodestar.mapping.blocks import CELLS, SIDE
 from lodestar.mapping.voxel_kernels import cell
 
@@ -154,11 +154,6 @@ assert CELLS == 1 << 9
 def is_still(moves: np.ndarray) -> np.ndarray:
     """Return (N,) bool: which of moves (N, 4, 4) move nothing."""
     return np.asarray((moves == np.eye(4)).all(axis=(1, 2)))
-
-
-def displacement(moves: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Return (N, 3), metres, by which moves (N, 4, 4) move places (N, 3)."""
-    return np.asarray(np.einsum("nij,nj->ni", moves[:, :3, :3], places) + moves[:, :3, 3] - places)
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -24,7 +24,7 @@ class WayBook:
     def __init__(self, config: WayConfig | None = None) -> None:
         self._config = config or WayConfig()
         self._ways: list[ClosedWay] = []
-        self._shown: set[ClosedWay] = set()  # those that a grid has shown as closed
+        self._shown: dict[ClosedWay, int] = {}  # those that a grid has shown as closed, and of which floor
 
     @property
     def ways(self) -> tuple[ClosedWay, ...]:
@@ -66,7 +66,7 @@ class WayBook:
     def move(self, correction: MapCorrection) -> None:
         """Follow a correction of the map."""
         self._ways = [moved_way(way, correction) for way in self._ways]
-        self._shown = {moved_way(way, correction) for way in self._shown}
+        self._shown = {moved_way(way, correction): floor for way, floor in self._shown.items()}
 
     def expire(self, now: float) -> tuple[ClosedWay, ...]:
         """Open what has expired at `now`, seconds; return it."""
@@ -74,10 +74,11 @@ class WayBook:
         self._drop(gone)
         return gone
 
-    def look(self, grid: OccupancyGrid2D, robot: np.ndarray | None) -> tuple[ClosedWay, ...]:
+    def look(self, grid: OccupancyGrid2D, robot: np.ndarray | None, floor: int = 0) -> tuple[ClosedWay, ...]:
         """Return the ways that a grid shows as open after it has shown them as closed; they stay in the list.
 
-        robot: (2+,) in map; a way beside it is not judged, because the grid is left open around the robot.
+        floor: id of the grid's; a way is judged on the one on which it was shown. robot: (2+,) in map; a way beside it
+        is not judged, because the grid is left open around the robot.
         """
         seen = []
         for way in self._ways:
@@ -88,15 +89,15 @@ class WayBook:
                 continue
             share = float((grid.cells[rows, columns] >= grid.occupied_from).mean())
             if share >= self._config.shown_share:
-                self._shown.add(way)
-            elif share < self._config.open_share and way in self._shown:
+                self._shown[way] = floor
+            elif share < self._config.open_share and self._shown.get(way) == floor:
                 seen.append(way)
         return tuple(seen)
 
     def _drop(self, gone: Iterable[ClosedWay]) -> None:
         dropped = set(gone)
         self._ways = [way for way in self._ways if way not in dropped]
-        self._shown -= dropped
+        self._shown = {way: floor for way, floor in self._shown.items() if way not in dropped}
 
 
 class WayOverlay:

@@ -206,9 +206,9 @@ class WorldModel:
             if entry.number not in self._under_way:
                 self._carry_out(entry)
 
-    def take_grid(self, grid: OccupancyGrid2D, robot: np.ndarray | None) -> None:
-        """Open the ways that the grid shows as open. robot: (2+,) in map, None = unknown."""
-        for way in self._ways.look(grid, robot):
+    def take_grid(self, grid: OccupancyGrid2D, robot: np.ndarray | None, floor: int = 0) -> None:
+        """Open the ways that the grid of a floor (id) shows as open. robot: (2+,) in map, None = unknown."""
+        for way in self._ways.look(grid, robot, floor):
             amendment = Amendment(Change.OPEN_WAY, "rays pass through it", AUTHOR, way=way)
             self._carry_out(self.transactions.open(self.now, (amendment,)))
 

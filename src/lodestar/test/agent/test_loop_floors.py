@@ -25,6 +25,7 @@ from lodestar.floors.config import FloorsConfig
 from lodestar.floors.records import Building, Floor, Passage, PassageKind
 from lodestar.grid.energy import EnergyBudget
 from lodestar.language.directive import Directive, Scope, Step, StepKind
+from lodestar.language.items import EVERY_LEVEL
 
 FLIGHT = Passage(1, PassageKind.STAIRS, (6.0, 5.0), (11.0, 5.0), 0.0, lower=1, upper=2, slope=0.52, rise=2.8)
 FLOORS = (Floor(1, 0, 0.0), Floor(2, 1, 2.8))
@@ -206,3 +207,38 @@ def test_a_passage_that_fails_is_given_up_and_the_directive_ends() -> None:
         if len(made.of(PassageFailed)) >= 2:
             made.loop.on_building(replace(FIRST, passages=(replace(FLIGHT, refused="somebody stood there"),)))
     assert made.result.error_code is ErrorCode.OTHER_FLOOR and "somebody stood there" in made.result.error_msg
+
+
+@given(left=st.floats(8.0, 60.0), x=st.floats(2.0, 8.0))
+@settings(max_examples=20, deadline=None)
+def test_the_way_back_to_a_charger_on_another_floor_leads_over_the_flight(left: float, x: float) -> None:
+    made = world()
+    made.run(0.5)
+    made.loop.on_energy(EnergyBudget(range_left=left, charger=(4.0, 2.0), reserve=2.0))
+    down = replace(FLIGHT, low=(14.0, 5.0), high=(8.0, 5.0), heading=math.pi)
+    facts = made.loop._context.facts
+    before = facts.energy
+    made.pose = np.array([x, 5.0, 0.0])
+    for building in (BETWEEN, SECOND):
+        made.loop.on_building(replace(building, passages=(down,)))
+    made.run(0.5)
+    assert facts.energy.charger == pytest.approx((8.0, 5.0))
+    run = 2.8 / 0.52
+    beyond = min(run + math.dist(down.low, (4.0, 2.0)), before.range_left)
+    assert facts.energy.range_left <= before.range_left - beyond + 1e-6
+    made.loop.on_building(replace(FIRST, passages=(down,)))
+    made.run(0.5)
+    assert facts.energy.charger == (4.0, 2.0)
+
+
+def test_a_patrol_of_all_floors_goes_to_the_next_one() -> None:
+    made = world()
+    made.answers = {}
+    patrol = Step(StepKind.PATROL, scope=Scope(level=EVERY_LEVEL))
+    made.loop.start(Directive("patrol all floors", (patrol,)), 0.0)
+    assert cross(made).passage == FLIGHT
+    made.loop.on_building(BETWEEN)
+    made.loop.on_skill(made.of(TakePassage)[-1].ticket, SkillEnd(True, ""))
+    made.loop.on_building(SECOND)
+    made.run(60.0)
+    assert made.result is not None and len(made.of(TakePassage)) == 1  # no third floor is known

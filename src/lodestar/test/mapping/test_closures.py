@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.closure_config import ClosureConfig, closures_as
 from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, inverse, planar_transform
-from lodestar.geometry.trajectory import ClosureConfig, closures_as
 from lodestar.grid.occupancy import OCCUPIED
 from lodestar.mapping.config import GeometryConfig, OctoMapConfig, ScanGridConfig
 from lodestar.mapping.octomap import OctoMapper

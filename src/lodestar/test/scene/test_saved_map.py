@@ -73,7 +73,7 @@ class Robot:
 
     def parts(self) -> tuple:
         plan, later = self.map.plan, lambda: 1e9
-        ways = way_part(lambda: plan.ways, plan.use_ways, lambda: 0.0)
+        ways = way_part(lambda: plan.ways, self.map.replace_ways, lambda: 0.0)
         chains = self.map.scene.part(later), plan.part(lambda: 0.0), self.map.voxels.part(later)
         return (*chains, KeyframePart(self.keyframes), ways)
 

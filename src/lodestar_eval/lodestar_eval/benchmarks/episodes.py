@@ -9,7 +9,10 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from lodestar_eval.episode_metrics import metrics_of
+from lodestar_eval.expert_quality import falseness_in, phase_bars, phase_metrics, phase_of, phase_table
 from lodestar_eval.options import (
     DETECTORS,
     add_reasoner_options,
@@ -123,6 +126,13 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         default="on",
         help="validation of goals, diagnosis and recovery (default on)",
     )
+    parser.add_argument(
+        "--experts",
+        choices=("true", "changing"),
+        default="true",
+        help="changing: a share of what map and view propose is false, by kind of building, and another share in each "
+        "third of the buildings, which come in random order (default true)",
+    )
     add_reasoner_options(parser)
     add_selection_options(parser)
     parser.add_argument("--directive", default=None, help="instead of each seed's own")
@@ -156,6 +166,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         if (b.world, b.seed) in {(o.world, o.seed) for o in main}
     )  # fmt: skip
     result = _result(main, plan.episode, time.perf_counter() - began, options.jobs, maps)
+    if options.experts == "changing":
+        result = _phased(result, plan, buildings, outcomes)
     return _compared(result, plan, buildings, outcomes, options.log)
 
 
@@ -215,6 +227,8 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
         for seed in options.seeds.values
         for kind in kinds
     ]
+    if options.experts == "changing":
+        buildings = _changing(buildings)
     if options.warm_seeds is not None:
         if both := set(options.warm_seeds.values) & set(options.seeds.values):
             raise BadOptions(
@@ -290,6 +304,34 @@ def _compared(
         ),
         plots=(*plots, *result.plots),
     )  # fmt: skip
+
+
+def _changing(buildings: Sequence[Building]) -> list[Building]:
+    """Return the buildings in random order, each with the falseness of its phase."""
+    from dataclasses import replace
+
+    order = np.random.default_rng(len(buildings)).permutation(len(buildings))
+    return [
+        replace(buildings[i], falseness=falseness_in(buildings[i].world, phase_of(n, len(buildings))))
+        for n, i in enumerate(order)
+    ]
+
+
+def _phased(
+    result: Result, plan: Plan, buildings: Sequence[Building], outcomes: Sequence[EpisodeOutcome]
+) -> Result:
+    """Return the result with the seconds until found by phase of experts that change."""
+    from dataclasses import replace
+
+    phases = {(b.world, b.seed): phase_of(i, len(buildings)) for i, b in enumerate(buildings)}
+    rows = {p: [o for o in outcomes if o.policy == p] for p in plan.policies if p != REFERENCE}
+    metrics = phase_metrics(rows, phases, plan.episode.time_limit)
+    return replace(
+        result,
+        metrics=result.metrics | metrics,
+        bars=(*result.bars, *phase_bars(metrics)),
+        tables=(phase_table(tuple(rows), metrics), *result.tables),
+    )
 
 
 def _line(outcome: EpisodeOutcome, done: int, count: int, plain: bool = True) -> str:

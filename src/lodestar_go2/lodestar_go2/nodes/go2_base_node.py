@@ -37,7 +37,7 @@ class Go2BaseNode(LodestarNode):
 
     Subscribes: ``cmd_vel_out``, ``motion_gate/held``, ``go2_guard/heard``, ``sportmodestate``, ``lowstate``.
     Publishes: ``api/sport/request``, ``odom``, ``/tf``, ``imu``, ``battery``, ``joint_states``. Serves: ``~/hold``,
-    ``~/stand_up``, ``~/sit``, ``~/damp``, ``~/test_stop``.
+    ``~/stand_up``, ``~/sit``, ``~/damp``, ``~/test_stop``, ``~/climb`` (the gait for stairs).
     """
 
     def __init__(self, **kwargs):
@@ -58,6 +58,7 @@ class Go2BaseNode(LodestarNode):
         self.listen(SportModeState, "sportmodestate", self._on_sport, qos.SENSOR)
         self.listen(LowStateMsg, "lowstate", self._on_low, qos.SENSOR)
         self.create_service(SetBool, "~/hold", self._on_hold)
+        self.create_service(SetBool, "~/climb", self._on_climb)
         for name, ask in (
             ("stand_up", self._rules.stand_up),
             ("sit", self._rules.sit),
@@ -113,6 +114,14 @@ class Go2BaseNode(LodestarNode):
         self._send(self._rules.hold(request.data, time.monotonic()))
         response.success = True
         response.message = "held: the robot stands until released" if request.data else "released"
+        return response
+
+    def _on_climb(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        asked = self._rules.climb(request.data, time.monotonic())
+        response.success = not isinstance(asked, str)
+        response.message = asked if isinstance(asked, str) else "the gait was asked for"
+        if not isinstance(asked, str):
+            self._send(asked)
         return response
 
     def _answer(self, ask: Callable[[float], list[SportRequest] | str]) -> Callable:

@@ -22,6 +22,7 @@ from lodestar_ros.executors import main_of
 from lodestar_ros.expert_server import ExpertServer
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
+from lodestar_ros.pose_graph_input import PoseGraphInput
 from lodestar_ros.rgbd import RecentColors, SegmentedRgbd
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.search_pictures import SearchPictureInputs
@@ -39,6 +40,7 @@ class EgoVlmExpertNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__(EGO_VLM.node, **kwargs)
+        PoseGraphInput(self)
         book = RemotePhraseBook()
         config = self._config = declare_part(self, EgoVlmExpertConfig)
         mind = make_reasoner(config.reasoner)

@@ -22,8 +22,10 @@ from lodestar_ros.memory_client import memory_client
 from lodestar_ros.nav2_client import Nav2Client, Nav2Config
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
+from lodestar_ros.passage_desk import PassageDesk
 from lodestar_ros.pictures import PictureDesk
 from lodestar_ros.point_server import PointServer
+from lodestar_ros.pose_graph_input import PoseGraphInput
 from lodestar_ros.restarts import RestartNotices
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.selector import CommandDispatcher, DecisionRecorder, make_loop
@@ -36,8 +38,9 @@ from lodestar_ros.words_client import WordsClient
 class GoalSelectorNode(LodestarNode):
     """Follow directives: ask the experts, choose, navigate, verify. The loop runs on a thread of its own.
 
-    Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``vocabulary``, ``battery``, TF. Publishes:
-    ``~/heartbeat``, ``~/question``, ``~/decision``, ``~/directive``, ``~/wanted_words``, ``~/report``, ``~/markers``.
+    Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``vocabulary``, ``battery``, ``~/told``, TF. Publishes:
+    ``~/heartbeat``, ``~/question``, ``~/decision``, ``~/directive``, ``~/wanted_words``, ``~/report``, ``~/markers``,
+    ``~/passage``, and ``cmd_vel`` on stairs.
     Serves: ``~/hold``, ``~/pause``, ``~/point_out``.
     Action: ``follow_directive``; a client of ``<expert>_expert/propose``, ``memory/answer``, ``run_skill`` and
     ``navigate_to_pose``.
@@ -45,6 +48,7 @@ class GoalSelectorNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("goal_selector", **kwargs)
+        PoseGraphInput(self)
         config = declare_part(self, GoalSelectorConfig)
         frames = declare_config(self, FrameNames, "frames.")
         book = PhraseBook()
@@ -95,6 +99,7 @@ class GoalSelectorNode(LodestarNode):
             self._memory,
             self._skills,
             WordsClient(self, loop, thread),
+            PassageDesk(self, loop, thread, frames),
         )
         self._pose = PoseInput(self, loop, thread, frames)
         GridInput(self, loop, thread)
@@ -121,6 +126,7 @@ class GoalSelectorNode(LodestarNode):
         self._heartbeat.beat()
         self._navigator.cancel()
         self._skills.stop()
+        self._dispatcher.passages.stop()
 
     def _on_tick(self) -> None:
         parts = (self._server, self._experts, self._navigator, self._memory, self._skills)

@@ -23,6 +23,7 @@ from lodestar_ros.keyframe_desk import KeyframeDesk
 from lodestar_ros.keyframe_files import KeyframeFiles
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
+from lodestar_ros.pose_graph_input import PoseGraphInput
 from lodestar_ros.rgbd import CameraPoses
 from lodestar_ros.sync import PoseQueue
 from lodestar_ros.workers import LatestWorker, QueueWorker
@@ -40,6 +41,7 @@ class KeyframesNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("keyframes", **kwargs)
+        PoseGraphInput(self)
         config = declare_part(self, KeyframesConfig)
         frames = declare_config(self, FrameNames, "frames.")
         files = KeyframeFiles(self, config, declare_config(self, CheckpointConfig, "checkpoint."))

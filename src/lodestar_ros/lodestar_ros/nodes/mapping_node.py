@@ -28,6 +28,7 @@ from lodestar_ros.map_source import PosedMessage, drop_offs, listen_to_source, p
 from lodestar_ros.mover_publisher import MoverPublisher
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
+from lodestar_ros.pose_graph_input import PoseGraphInput
 from lodestar_ros.rgbd import CameraPoses
 from lodestar_ros.sync import PoseQueue
 from lodestar_ros.way_input import WayInput
@@ -46,12 +47,13 @@ class MappingNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("mapping", **kwargs)
+        PoseGraphInput(self)
         self._config = declare_part(self, MappingConfig)
         self._frames = declare_config(self, FrameNames, "frames.")
         self._chain = self.timed(PlanChain(self._config))
-        self._floors = FloorDesk(self, self._chain, self._config)
-        self._shown = self._chain.grid  # the grid that was published last, or that waits for a first turn
         self._lock = threading.RLock()  # of the chain: a save copies its mapper, a load replaces it
+        self._floors = FloorDesk(self, self._chain, self._config, self._lock)
+        self._shown = self._chain.grid  # the grid that was published last, or that waits for a first turn
         self._octomap_due = Periodic(self._config.octomap_period)
         self._grid = GridPublisher(self, self._config.grid_refresh)
         self._ways = WayInput(self, lambda: self._chain.opened_ways)
@@ -106,7 +108,7 @@ class MappingNode(LodestarNode):
     def _integrate(self, item: PosedMessage) -> None:
         """On the worker."""
         with self._lock:
-            self._chain.follow_ways(self._ways.told)
+            self._chain.follow_ways(self._floors.stack.ways_here(self._ways.told))
             if not self._floors.takes(item.stamp, item.map_from_odom @ item.odom_from_base):
                 return
             if isinstance(item.message, Image | CompressedImage):

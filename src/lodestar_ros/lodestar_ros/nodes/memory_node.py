@@ -18,6 +18,7 @@ from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.memory_keeper import MemoryKeeper
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
+from lodestar_ros.pose_graph_input import PoseGraphInput
 from lodestar_ros.segment_captions import SegmentCaptions
 from lodestar_ros.snapshot_server import SnapshotServer
 
@@ -37,6 +38,7 @@ class MemoryNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("memory", **kwargs)
+        PoseGraphInput(self)
         config = declare_part(self, MemoryConfig)
         book = RemotePhraseBook(config.patience, CACHED)
         book.connect(self).want(chain.from_iterable(example_texts()))  # before the first question comes

@@ -26,6 +26,7 @@ from lodestar_ros.map_files import MapFiles
 from lodestar_ros.moved_things_watch import MovedThingsWatch
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
+from lodestar_ros.pose_graph_input import PoseGraphInput
 from lodestar_ros.query_server import QueryServer
 from lodestar_ros.region_naming import RegionNaming
 from lodestar_ros.scene_amending import SceneAmending
@@ -51,6 +52,7 @@ class SceneDictionaryNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("scene_dictionary", **kwargs)
+        PoseGraphInput(self)
         config = declare_part(self, SceneDictionaryConfig)
         book = RemotePhraseBook()
         book.connect(self)

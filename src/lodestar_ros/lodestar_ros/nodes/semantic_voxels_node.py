@@ -24,6 +24,7 @@ from lodestar_ros.executors import main_of
 from lodestar_ros.mover_publisher import MoverPublisher
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
+from lodestar_ros.pose_graph_input import PoseGraphInput
 from lodestar_ros.rgbd import ColorBeside, SegmentedRgbd
 from lodestar_ros.voxel_files import VoxelFiles
 from lodestar_ros.workers import LatestWorker
@@ -40,6 +41,7 @@ class SemanticVoxelsNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("semantic_voxels", **kwargs)
+        PoseGraphInput(self)
         self._config = declare_part(self, SemanticVoxelsConfig)
         self._chain = self.timed(VoxelChain(self._config, self.shared, uuid.uuid4().hex[:12]))
         self._instances = self.create_publisher(msg.InstanceArray, "~/instances", qos.EVENT)

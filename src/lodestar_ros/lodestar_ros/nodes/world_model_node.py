@@ -26,6 +26,7 @@ from lodestar_ros.executors import main_of
 from lodestar_ros.map_actions import PartServer, put_on
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare_config, declare_part
+from lodestar_ros.pose_graph_input import PoseGraphInput
 from lodestar_ros.remote_scene import RemoteScene
 from lodestar_ros.validation_server import ValidationServer
 from lodestar_ros.workers import QueueWorker
@@ -43,6 +44,7 @@ class WorldModelNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("world_model", **kwargs)
+        PoseGraphInput(self)
         self._config = declare_part(self, WorldModelConfig)
         self._worker: QueueWorker[Callable[[], None]] = QueueWorker(
             "world", self._work, self.diagnostics.error
@@ -114,8 +116,8 @@ class WorldModelNode(LodestarNode):
 
     def _on_grid(self, grid: OccupancyGrid2D) -> None:
         if self._told:
-            pose = self._facts.pose
-            self._worker.submit(lambda: self._world.take_grid(grid, pose))
+            pose, floor = self._facts.pose, self._facts.floor
+            self._worker.submit(lambda: self._world.take_grid(grid, pose, floor))
 
     def _around(self) -> Surroundings:
         """On the world model's thread. Raises SceneNotHeard."""

@@ -13,11 +13,13 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image, LaserScan, PointCloud2
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import MarkerArray
 
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar_ros import qos
 from lodestar_ros.conversions import header, pose_to_msg, stamp_to_msg, transform_to_msg
 from lodestar_ros.conversions_sensors import camera_to_msg, cloud_to_msg, image_to_msg
+from lodestar_ros.pose_graph_input import TOPIC, graph_to_msg
 from lodestar_sim.simulator import Simulator
 
 OPTICAL = "camera_optical_frame"
@@ -62,6 +64,9 @@ class StatePublisher:
         self._truth = node.create_publisher(Odometry, "sim/ground_truth", qos.EVENT)
         self._tf = node.create_publisher(TFMessage, "/tf", qos.TF)
         self._tf_static = node.create_publisher(TFMessage, "/tf_static", qos.LATCHED)
+        self._graph = None
+        if publish_map_to_odom and sim.robot.slam is not None:  # the stand-in for SLAM Toolbox
+            self._graph = node.create_publisher(MarkerArray, TOPIC, qos.COMMAND)
         sensors, base = sim.config.sensors, sim.base_from_ground
         places: tuple[tuple[str, str, np.ndarray], ...] = (
             ("base_link", "camera_link", base @ sensors.camera.base_from_camera_link),
@@ -90,6 +95,10 @@ class StatePublisher:
             transforms.append(_stamped("map", "odom", sim.map_from_odom, stamp))
         if transforms:
             self._tf.publish(TFMessage(transforms=transforms))
+        if self._graph is not None and sim.robot.slam is not None:
+            graph = sim.robot.slam.graph(stamp)
+            if graph is not None:
+                self._graph.publish(graph_to_msg(graph))
         self._odom.publish(_odometry("odom", "base_link", sim.odom_from_base, sim.velocity, stamp))
         if self._truth.get_subscription_count():
             pose = sim.robot.world_from_base

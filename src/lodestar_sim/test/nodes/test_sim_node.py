@@ -19,6 +19,7 @@ from rosgraph_msgs.msg import Clock
 from running import PATIENCE, start_of
 from sensor_msgs.msg import CameraInfo, Image, LaserScan, PointCloud2
 from std_msgs.msg import String
+from visualization_msgs.msg import MarkerArray
 
 from lodestar_interfaces.msg import SimStatus
 from lodestar_interfaces.srv import RenderView
@@ -26,6 +27,7 @@ from lodestar_ros import qos
 from lodestar_ros.conversions import planar_to_msg, stamp_from_msg
 from lodestar_ros.conversions_sensors import cloud_from_msg, depth_from_msg, image_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable
+from lodestar_ros.pose_graph_input import TOPIC, graph_from_msg
 from lodestar_ros.transforms import TransformListener
 
 pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
@@ -224,3 +226,15 @@ def test_with_a_real_clock_the_stamps_are_those_of_other_computers(processes, li
         assert np.all(np.diff(stamps) > 0.0)
         assert 0.0 <= now - stamps[-1] < 5.0
     assert listener.node.count_publishers("/clock") == 0
+
+
+def test_the_stand_in_for_slam_publishes_its_graph(processes, listener, world_file):
+    """As SLAM Toolbox does; its nodes are where the robot believes it has been."""
+    listener.hear(MarkerArray, TOPIC, qos.COMMAND)
+    slam = {"simulator.localization.slam.enabled": True, "simulator.localization.slam.graph_period": 0.5}
+    processes.start("sim", world=world_file, **start_of(-1.0, 0.0, 0.2), **slam)
+    listener.until(lambda: len(listener.heard[TOPIC]) >= 3, "three graphs")
+    graph = graph_from_msg(listener.last(TOPIC))
+    np.testing.assert_array_equal(graph.ids, [0])
+    np.testing.assert_allclose(graph.places, [(-1.0, 0.0)], atol=1e-6)
+    assert graph.stamp > 0.9

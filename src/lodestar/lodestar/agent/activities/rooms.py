@@ -145,7 +145,7 @@ class StockTaking:
             return f" on the {building.here.name}"
         counts = {floor.name: 0 for floor in building.floors}
         for entity in matches:
-            floor = building.at(float(entity.mean[2]))
+            floor = building.at(float(entity.mean[2]), entity.eye)
             if floor is not None:
                 counts[floor.name] += 1
         return f": {listed(f'{number} on the {name}' for name, number in counts.items())}"
@@ -228,6 +228,9 @@ class RoomPatrol(Activity):
         left, labels = self._left(run), run.step.scope.labels
         seen = [_called(region) for region in self._wanted(run) if region not in left]
         told = f"I was in {', '.join(seen)}." if seen else "I was in no room."
+        if run.step.scope.level == EVERY_LEVEL and self._tools.storeys.next_floor(run):
+            run.tell(told)
+            return
         if not self._wanted(run):
             none = f"found no {' or '.join(labels)}" if labels else "made out no rooms in it"
             message = f"Everything reachable is explored, and I {none}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -146,6 +146,7 @@ class Odometer:
         return far or abs(float(wrap_angle(pose[2] - self._anchor[2]))) >= self.config.stuck_angle
 
 
+_DETOUR = 1.5  # way on another floor over the straight line, which is not planned from here; chosen
 _OLDER = 1.0  # s before a jump of the pose, at which no grid shows it yet
 
 
@@ -262,8 +263,24 @@ class Facts:
 
     @property
     def energy(self) -> EnergyBudget:
-        """The battery's budget now: the newest one less the distance driven since."""
-        return self.budget.after(self.odometer.distance - self.budget_driven)
+        """The battery's budget now: the newest one less the distance driven since. On another floor than the charger's
+        it ends before the passage towards it, and what is beyond is taken off.
+        """
+        budget, building = self.budget.after(self.odometer.distance - self.budget_driven), self.building
+        here, home = building.here, building.floor(self.home_floor)
+        end = budget.charger if budget.charger is not None or self.home is None else tuple(self.home[:2])
+        if not budget.limited or here is None or home is None or here.level == home.level or end is None:
+            return budget
+        up, storeys = home.level > here.level, abs(home.level - here.level)
+        ways = [one for one in building.ways_from(here.id) if one.leads_up(here.id) == up]
+        if not ways or self.pose is None:
+            return budget
+        pose, floor = self.pose[:2], here.id
+        way = min(ways, key=lambda one: math.dist(one.entry(floor)[:2], pose))
+        x, y, _ = way.entry(here.id).tolist()
+        flight = way.run(abs(home.height - here.height) / storeys)
+        beyond = storeys * flight + _DETOUR * math.dist(way.high if up else way.low, end)
+        return replace(budget, range_left=max(budget.range_left - beyond, 0.0), charger=(x, y))
 
     @property
     def charger(self) -> np.ndarray | None:

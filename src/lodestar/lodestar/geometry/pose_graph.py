@@ -1,0 +1,231 @@
+"""The pose graph of SLAM, and which of its nodes were made where on the robot's way (ADR 0095)."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lodestar.geometry.map_correction import MapCorrection
+from lodestar.geometry.poses import wrap_angle
+
+_log = logging.getLogger(__name__)
+
+SETTLED = (
+    0.5  # seconds from a graph to the first pose that certainly knows it; SLAM Toolbox's TF is 0.2 s ahead
+)
+_KEPT = 8  # graphs that wait for a pose; chosen
+_NEAR = 1.0  # metres between a node of the graph (base_link) and the sensor's there; chosen: reach of a Go2's sensors
+_LAG = 1.0  # metres that the newest nodes of both ways may lie apart; chosen, two nodes
+_LOST = 10.0  # metres of the graph's way without a match, before which no further is sought; chosen
+_STRETCH = 1.2  # share by which one way may be longer than the other; chosen
+_SPAN = 3.0  # metres of way by whose places a heading is fitted; chosen, six nodes
+_FLAT = 0.5  # metres, root mean square, that those places must lie apart; chosen, one node
+_UNLIKE = (
+    0.3  # metres by which they fit on average where the graph is another one's; chosen, 0.02 in simulation
+)
+_SAME_SESSION = (
+    0.5  # share of the known nodes that a graph of the same session still has; chosen: some are pruned
+)
+
+
+@dataclass(frozen=True)
+class PoseGraph:
+    """Poses of base_link in map as SLAM believes them at `stamp` (seconds).
+
+    ids: (N,) int64, ascending along the way. places: (N, 2) metres. headings: (N,) radians, None = not told, as by SLAM
+    Toolbox. stamps: (N,) seconds of the nodes, None = not told. Raises ValueError for others.
+    """
+
+    stamp: float
+    ids: np.ndarray
+    places: np.ndarray
+    headings: np.ndarray | None = None
+    stamps: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        count = len(self.ids)
+        for name, shape in (("places", (count, 2)), ("headings", (count,)), ("stamps", (count,))):
+            array = getattr(self, name)
+            if array is not None and (array.shape != shape or not np.isfinite(array).all()):
+                raise ValueError(f"a pose graph whose {name} are not finite, or not {shape}")
+        if not np.isfinite(self.stamp) or (np.diff(self.ids) <= 0).any():
+            raise ValueError("a pose graph without a stamp, or whose ids do not ascend")
+
+
+class OfferedGraph:
+    """A graph of this stamp, seconds, which is read where somebody needs it. Raises nothing: `graph` may be None."""
+
+    def __init__(self, stamp: float, read: Callable[[], PoseGraph]) -> None:
+        self.stamp, self._read = stamp, read
+
+    @cached_property
+    def graph(self) -> PoseGraph | None:
+        """Return the graph, None where it is malformed, which is logged."""
+        try:
+            return self._read()
+        except ValueError as error:
+            _log.warning("the pose graph of SLAM is not followed: %s", error)
+            return None
+
+
+class PoseGraphFeed:
+    """The newest pose graphs of the SLAM that this process hears. Safe for threads."""
+
+    def __init__(self) -> None:
+        self._offers: deque[OfferedGraph] = deque(maxlen=_KEPT)
+
+    def take(self, graph: PoseGraph) -> None:
+        """Offer a graph to whatever follows the corrections of map <- odom."""
+        self.offer(graph.stamp, lambda: graph)
+
+    def offer(self, stamp: float, read: Callable[[], PoseGraph]) -> None:
+        """Offer a graph of this stamp, seconds, that takes time to read. read: may raise ValueError."""
+        self._offers.append(OfferedGraph(stamp, read))
+
+    def clear(self) -> None:
+        """Forget all graphs."""
+        self._offers.clear()
+
+    def at(self, stamp: float) -> OfferedGraph | None:
+        """Return the newest graph that a pose of this stamp certainly knows."""
+        return next((o for o in reversed(tuple(self._offers)) if o.stamp + SETTLED <= stamp), None)
+
+
+@dataclass(frozen=True)
+class Way:
+    """Nodes of the robot's own way. serials: (N,) ascending. places: (N, 2+), metres, of the sensor in map. lengths:
+    (N,), metres since the start. stamps: (N,) seconds, ascending.
+    """
+
+    serials: np.ndarray
+    places: np.ndarray
+    lengths: np.ndarray
+    stamps: np.ndarray
+
+
+class GraphBinding:
+    """The nodes of a pose graph that belong to nodes of the robot's way, and where the map has them now."""
+
+    def __init__(self) -> None:
+        self._ids, self._serials = np.empty(0, np.int64), np.empty(0, np.int64)
+        self._places, self._headings = np.empty((0, 2)), np.empty(0)
+        self._problem = ""
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def bind(self, graph: PoseGraph, way: Way) -> None:
+        """Find the place on the way of the graph's new nodes, from the newest backwards in order.
+
+        The map agrees with the graph about them: they are newer than what the graph has corrected.
+        """
+        if len(self._ids) and np.isin(self._ids, graph.ids).mean() < _SAME_SESSION:
+            self._forget("it has few of the known nodes: another session")
+        fresh = np.flatnonzero(graph.ids > (self._ids[-1] if len(self._ids) else -1))
+        pairs = list(_pairs(graph, fresh, way, int(self._serials[-1]) if len(self._serials) else -1))[::-1]
+        if not pairs:
+            if len(fresh) > _LOST:
+                self._tell("its new nodes do not lie on the robot's way")
+            return
+        rows, nodes = np.array(pairs).T
+        headings = np.zeros(len(rows)) if graph.headings is None else graph.headings[rows]
+        self._ids = np.append(self._ids, graph.ids[rows])
+        self._serials = np.append(self._serials, way.serials[nodes])
+        self._places = np.vstack([self._places, graph.places[rows]])
+        self._headings = np.append(self._headings, headings)
+
+    def moves(self, graph: PoseGraph, most: float) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the serial numbers (M,) of bound nodes and their moves (M, 4, 4) to where the graph has them; None if
+        too few are known, or the graph is no move of this way. most: metres that anything may move.
+        """
+        known = np.isin(self._ids, graph.ids)
+        if known.sum() < 2:
+            return None
+        rows = np.searchsorted(graph.ids, self._ids[known])
+        before, after = self._places[known], graph.places[rows]
+        turns, misfit = _turns(before, after)
+        if graph.headings is not None:
+            turns = wrap_angle(graph.headings[rows] - self._headings[known])
+        if misfit > _UNLIKE or np.linalg.norm(after - before, axis=1).max() > most:
+            self._forget("its nodes have not moved as one way: another session")
+            return None
+        self._tell("")
+        moves = np.tile(np.eye(4), (len(rows), 1, 1))
+        c, s = np.cos(turns), np.sin(turns)
+        moves[:, :2, :2] = np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=1)
+        moves[:, :2, 3] = after - np.einsum("nij,nj->ni", moves[:, :2, :2], before)
+        return self._serials[known], moves
+
+    def follow(self, correction: MapCorrection) -> None:
+        """Move what the map has of the graph."""
+        moves = correction.of_serials(self._serials)
+        self._places = np.einsum("nij,nj->ni", moves[:, :2, :2], self._places) + moves[:, :2, 3]
+        self._headings = self._headings + np.arctan2(moves[:, 1, 0], moves[:, 0, 0])
+
+    def _forget(self, why: str) -> None:
+        self._ids, self._serials = np.empty(0, np.int64), np.empty(0, np.int64)
+        self._places, self._headings = np.empty((0, 2)), np.empty(0)
+        self._tell(why)
+
+    def _tell(self, problem: str) -> None:
+        if problem and problem != self._problem:
+            _log.warning("the pose graph of SLAM is not followed: %s", problem)
+        self._problem = problem
+
+
+def _pairs(graph: PoseGraph, fresh: np.ndarray, way: Way, oldest: int) -> Iterator[tuple[int, int]]:
+    """Yield (row of the graph, row of the way), the newest first, each not before the last bound node, `oldest`."""
+    first = int(np.searchsorted(way.serials, oldest))
+    at = int(np.searchsorted(way.stamps, graph.stamp, "right")) - 1
+    walked, last = _LAG, None
+    for row in fresh[::-1].tolist():
+        if last is not None:
+            walked += float(np.linalg.norm(graph.places[row] - graph.places[last]))
+        last = row
+        if at < first or walked > _LOST:
+            return
+        if graph.stamps is not None:
+            node = int(np.argmin(np.abs(way.stamps[first : at + 1] - graph.stamps[row]))) + first
+        else:
+            low = int(np.searchsorted(way.lengths, way.lengths[at] - _STRETCH * walked - 0.5))
+            near = slice(max(low, first), at + 1)
+            gaps = np.linalg.norm(way.places[near, :2] - graph.places[row], axis=1)
+            node = len(gaps) - 1 - int(np.argmin(gaps[::-1])) + near.start
+        if np.linalg.norm(way.places[node, :2] - graph.places[row]) <= _NEAR:
+            at, walked = node, 0.0
+            yield row, node
+
+
+def _turns(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the turns (N,), radians, of the nodes of a way whose places (N, 2) have moved, and how well they fit.
+
+    Each is that of the rigid move (Umeyama 1991) that fits the places around best: those up to `_SPAN` metres back, on,
+    or half as far to both sides, so that a turn on the spot divides them. The fit: metres, on average.
+    """
+    b, a = before - before.mean(axis=0), after - after.mean(axis=0)
+    lengths = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(b, axis=0), axis=1)))
+    dot, cross = (a * b).sum(axis=1), b[:, 0] * a[:, 1] - b[:, 1] * a[:, 0]
+    columns = np.column_stack([np.ones(len(b)), b, a, dot, cross, (b * b).sum(axis=1), (a * a).sum(axis=1)])
+    sums = np.vstack([np.zeros(9), np.cumsum(columns, axis=0)])
+    found, errors = [], []
+    for back, on in ((_SPAN / 2.0, _SPAN / 2.0), (_SPAN, 0.0), (0.0, _SPAN), (np.inf, np.inf)):
+        low = np.searchsorted(lengths, lengths - back - 1e-9)
+        high = np.searchsorted(lengths, lengths + on + 1e-9, "right")
+        n, bx, by, ax, ay, dots, crosses, bb, aa = (sums[high] - sums[low]).T
+        dots, crosses = dots - (ax * bx + ay * by) / n, crosses - (bx * ay - by * ax) / n
+        bb, aa = bb - (bx * bx + by * by) / n, aa - (ax * ax + ay * ay) / n
+        found.append(np.arctan2(crosses, dots))
+        error = np.maximum(bb + aa - 2.0 * np.hypot(dots, crosses), 0.0) / n
+        errors.append(np.where(bb > n * _FLAT**2, error, np.inf))
+    errors[0] = errors[0] * 0.5  # of two that fit alike the one around the node
+    errors[3] = np.where(np.isinf(np.min(errors[:3], axis=0)), 0.0, np.inf)  # a short way turns as one
+    best, every = np.argmin(errors, axis=0), np.arange(len(b))
+    turns = np.array(found)[best, every]
+    if np.ptp(lengths) < _FLAT:
+        turns[:] = 0.0
+    return turns, float(np.sqrt(np.array(errors)[best, every]).mean())

@@ -1,0 +1,220 @@
+"""A pose graph tells how each node of the robot's way has moved, also where odometry drifts unevenly."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from lodestar.geometry.closure_config import ClosureConfig, closures_as
+from lodestar.geometry.corrections import Anchor, jump_between
+from lodestar.geometry.map_correction import MapCorrection
+from lodestar.geometry.pose_graph import SETTLED, GraphBinding, PoseGraph, PoseGraphFeed, Way
+from lodestar.geometry.poses import inverse, planar_transform, yaw_of
+
+SPEED = 0.25  # metres between two poses, one each second
+SENSOR = planar_transform(0.3, 0.0, 0.0, 0.5)  # the camera, seen from base_link
+DEFAULT, EXACT = ClosureConfig(), ClosureConfig(remainder=0.01, still=0.0)
+
+
+class Run:
+    """A robot on a way of straight pieces and turns on the spot, with drift per step; SLAM believes `believed`."""
+
+    def __init__(self, seed: int, sides: int, shifts: float, turns: float, slips: float = 0.02) -> None:
+        rng = np.random.default_rng(seed)
+        self.true, self.odometry = [np.eye(4)], [np.eye(4)]
+        for side in range(sides):
+            length = rng.uniform(4.0, 9.0) if side % 2 else rng.uniform(9.0, 14.0)
+            rate = rng.uniform(-turns, turns)  # of this side alone: the drift is not even
+            for _ in range(int(length / SPEED)):
+                self._step(planar_transform(SPEED, 0.0, 0.0), rng.normal(0.0, shifts, 2), rate * SPEED)
+            slip = rng.normal(0.0, slips)
+            for _ in range(4):
+                self._step(planar_transform(0.0, 0.0, np.pi / 8), np.zeros(2), slip / 4.0)
+        self.nodes = [0]
+        for k in range(1, len(self.true)):
+            step = inverse(self.odometry[self.nodes[-1]]) @ self.odometry[k]
+            if np.linalg.norm(step[:2, 3]) >= 0.5 or abs(yaw_of(step)) >= 0.5:
+                self.nodes.append(k)
+
+    def _step(self, step: np.ndarray, shift: np.ndarray, turn: float) -> None:
+        self.true.append(self.true[-1] @ step)
+        self.odometry.append(self.odometry[-1] @ step @ planar_transform(*shift, turn))
+
+    def graph(self, stamp: float, poses: list[np.ndarray]) -> PoseGraph:
+        """Return the graph at a stamp by these poses of base_link."""
+        told = [k for k in self.nodes if k <= stamp]
+        return PoseGraph(stamp, np.array([self.nodes.index(k) for k in told]),
+                         np.array([poses[k][:2, 3] for k in told]))  # fmt: skip
+
+    def drive(self, graphs: PoseGraphFeed, config: ClosureConfig = DEFAULT) -> Anchor:
+        """Return the anchor of a camera that was driven along the whole way before any loop is closed."""
+        with closures_as(config, graphs):
+            anchor = Anchor()
+        for stamp, pose in enumerate(self.odometry):
+            if stamp % 5 == 0:
+                graphs.take(self.graph(float(stamp), self.odometry))
+            assert told(anchor, np.eye(4), pose @ SENSOR, float(stamp)) is None
+        return anchor
+
+    def errors(self, moves: list[MapCorrection]) -> np.ndarray:
+        """Return metres, of what the camera saw 2 m ahead, at each stamp."""
+        found = []
+        for stamp, (true, pose) in enumerate(zip(self.true, self.odometry)):
+            for move in moves:
+                pose = move.at(float(stamp)) @ pose
+            ahead = np.array([2.0, 0.0, 0.0, 1.0])
+            found.append(np.linalg.norm((pose @ ahead - true @ ahead)[:2]))
+        return np.array(found)
+
+
+def told(anchor: Anchor, map_from_odom: np.ndarray, odom: np.ndarray, stamp: float) -> MapCorrection | None:
+    with anchor.correction(map_from_odom, odom, stamp) as correction:
+        return correction
+
+
+def closed(run: Run, anchor: Anchor, graphs: PoseGraphFeed, late: float = 3.0) -> list[MapCorrection]:
+    """Return the corrections where SLAM finds out the truth at the end, and its graph follows `late` seconds later."""
+    end, last = run.true[-1] @ inverse(run.odometry[-1]), float(len(run.true))
+    found = [told(anchor, end, run.odometry[-1] @ SENSOR, last)]
+    graphs.take(run.graph(last + late, run.true))
+    for k in range(1, 8):
+        found.append(told(anchor, end, run.odometry[-1] @ SENSOR, last + k))
+    return [one for one in found if one is not None]
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.integers(3, 7), st.floats(0.0, 0.006), st.floats(0.0, 0.008))
+def test_the_moves_are_those_of_the_graph_where_drift_is_uneven(seed, sides, shifts, turns):
+    run, graphs = Run(seed, sides, shifts, turns), PoseGraphFeed()
+    assume(
+        jump_between(np.eye(4), run.true[-1] @ inverse(run.odometry[-1]), run.odometry[-1] @ SENSOR)
+        is not None
+    )
+    anchor = run.drive(graphs, EXACT)
+    moves = closed(run, anchor, graphs)
+    for move in moves[1:]:
+        np.testing.assert_array_equal(move.jump, np.eye(4))  # the newest part stays
+    errors = run.errors(moves)
+    # 2 m beside the way; headings are those of the places around, which a slip at a corner bends
+    assert np.median(errors) < 0.03 and np.quantile(errors, 0.95) < 0.1
+
+
+@settings(deadline=None, max_examples=15)
+@given(st.integers(0, 2**32 - 1), st.integers(3, 7))
+def test_what_is_left_is_less_than_the_smallest_remainder(seed, sides):
+    run, graphs = Run(seed, sides, 0.004, 0.006), PoseGraphFeed()
+    errors = run.errors(closed(run, run.drive(graphs), graphs))
+    assert np.quantile(errors, 0.95) < DEFAULT.remainder + 0.1
+
+
+@pytest.mark.parametrize("late", [1.0, 4.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_graph_is_nearer_than_the_jump_alone(seed, late):
+    run, graphs = Run(seed, 6, 0.004, 0.008), PoseGraphFeed()
+    anchor = run.drive(graphs)
+    moves = closed(run, anchor, graphs, late)
+    assert len(moves) <= 2
+    assert run.errors(moves).mean() <= run.errors(moves[:1]).mean() + 1e-9
+    np.testing.assert_allclose(anchor.trajectory._poses[0, :2, 3], SENSOR[:2, 3], atol=0.1)
+
+
+def test_a_small_remainder_does_nothing():
+    run, graphs = Run(3, 5, 0.0, 0.0, 0.0), PoseGraphFeed()
+    run.true = [planar_transform(0.04 * k / len(run.true), 0.0, 0.0) @ p for k, p in enumerate(run.true)]
+    anchor = run.drive(graphs)
+    assert closed(run, anchor, graphs) == []
+
+
+def test_a_graph_from_before_the_jump_tells_nothing():
+    run, graphs = Run(5, 6, 0.004, 0.008), PoseGraphFeed()
+    anchor = run.drive(graphs)
+    assert len(closed(run, anchor, graphs, late=-0.6)) == 1
+
+
+def test_a_jump_that_is_undone_takes_the_remainder_back_too():
+    run, graphs = Run(7, 6, 0.004, 0.008), PoseGraphFeed()
+    anchor = run.drive(graphs)
+    moves = closed(run, anchor, graphs)
+    assert len(moves) == 2
+    last = float(len(run.true) + 20)
+    undo = told(anchor, np.eye(4), run.odometry[-1] @ SENSOR, last)
+    assert undo is not None and not undo.undoes
+    for stamp in range(0, len(run.true) - 1, 7):
+        whole = undo.at(float(stamp)) @ moves[1].at(float(stamp)) @ moves[0].at(float(stamp))
+        np.testing.assert_allclose(whole, np.eye(4), atol=1e-6)
+    graphs.take(run.graph(last + 1.0, run.odometry))
+    assert told(anchor, np.eye(4), run.odometry[-1] @ SENSOR, last + 1.0 + SETTLED) is None
+
+
+@pytest.mark.parametrize("what", ["anew", "elsewhere", "fewer", "far"])
+def test_the_graph_of_another_session_moves_nothing_and_is_told_once(what, caplog):
+    run, graphs = Run(7, 6, 0.004, 0.008), PoseGraphFeed()
+    anchor = run.drive(graphs, ClosureConfig(graph_every=0.0))
+    poses = anchor.trajectory._poses[: len(anchor.trajectory)].copy()
+    last = float(len(run.true))
+    ids = np.arange(len(run.nodes))
+    rng = np.random.default_rng(0)
+    places = {
+        "anew": (ids[:3], np.zeros((3, 2)) + ids[:3, None]),
+        "elsewhere": (ids, np.cumsum(rng.normal(0.0, 0.5, (len(ids), 2)), axis=0)),
+        "fewer": (ids[:5], np.array([run.odometry[k][:2, 3] for k in run.nodes[:5]])),
+        "far": (ids, np.array([run.odometry[k][:2, 3] for k in run.nodes]) + 20.0),
+    }[what]
+    with caplog.at_level(logging.WARNING):
+        for k in range(3):
+            graphs.take(PoseGraph(last + k, *places))
+            assert told(anchor, np.eye(4), run.odometry[-1] @ SENSOR, last + k + SETTLED) is None
+    assert sum("pose graph" in record.message for record in caplog.records) >= 1
+    np.testing.assert_array_equal(poses, anchor.trajectory._poses[: len(poses)])
+
+
+@pytest.mark.parametrize(
+    "given_",
+    [
+        {"ids": np.arange(3), "places": np.full((3, 2), np.nan)},
+        {"ids": np.array([2, 1, 3]), "places": np.zeros((3, 2))},
+        {"ids": np.arange(3), "places": np.zeros((2, 2))},
+        {"ids": np.arange(2), "places": np.zeros((2, 2)), "headings": np.array([np.inf, 0.0])},
+        {"stamp": np.nan, "ids": np.arange(2), "places": np.zeros((2, 2))},
+    ],
+)
+def test_a_malformed_graph_is_refused(given_):
+    with pytest.raises(ValueError):
+        PoseGraph(**{"stamp": 1.0, **given_})
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.floats(-3.0, 3.0))
+def test_headings_and_stamps_that_a_graph_has_are_used(seed, turn):
+    """As Cartographer's: a robot that turns on the spot has places that tell nothing of its heading."""
+    rng = np.random.default_rng(seed)
+    count = 20
+    stamps = np.arange(count, dtype=float)
+    places = np.tile(rng.uniform(-3.0, 3.0, 2), (count, 1)) + rng.normal(0.0, 0.01, (count, 2))
+    headings = np.linspace(0.0, turn, count)
+    way = Way(np.arange(count), places, np.zeros(count), stamps)
+    binding = GraphBinding()
+    binding.bind(PoseGraph(float(count), np.arange(count), places, headings, stamps), way)
+    assert len(binding) == count
+    slip = np.linspace(0.0, 0.1, count)
+    found = binding.moves(PoseGraph(2.0 * count, np.arange(count), places, headings + slip, stamps), 5.0)
+    assert found is not None
+    np.testing.assert_allclose([yaw_of(move) for move in found[1]], slip, atol=1e-9)
+
+
+def test_a_way_that_begins_later_than_the_graph_is_bound_from_its_end():
+    run, graphs = Run(11, 6, 0.0, 0.0), PoseGraphFeed()
+    late = len(run.odometry) // 2
+    with closures_as(ClosureConfig(), graphs):
+        anchor = Anchor()
+    for stamp in range(late, len(run.odometry)):
+        told(anchor, np.eye(4), run.odometry[stamp] @ SENSOR, float(stamp))
+    last = float(len(run.odometry))
+    graphs.take(run.graph(last, run.odometry))
+    told(anchor, np.eye(4), run.odometry[-1] @ SENSOR, last + 1.0)
+    bound, nodes = anchor.trajectory._bound, [k for k in run.nodes if k >= late]
+    assert len(nodes) - 4 <= len(bound) <= len(nodes) + 4  # those within a metre of the start

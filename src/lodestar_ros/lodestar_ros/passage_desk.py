@@ -1,0 +1,160 @@
+"""Stairs and lifts in nodes: the goal selector walks the robot over them, and people tell it of floors and of lifts."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import Twist
+from std_msgs.msg import String
+from std_srvs.srv import SetBool
+
+from lodestar.agent.errands.commands import PassageFailed, SkillEnd, TakePassage
+from lodestar.agent.loop.machine import DecisionLoop
+from lodestar.assembly.passage_driver import PassageDriver
+from lodestar.floors.config import FloorsConfig
+from lodestar.floors.records import PassageKind
+from lodestar.floors.stair_walk import approach_of
+from lodestar.geometry.poses import yaw_of
+from lodestar.language.levels import read_floor_news
+from lodestar_ros import qos
+from lodestar_ros.frame_tree import TransformUnavailable
+from lodestar_ros.loop_thread import LoopThread
+from lodestar_ros.node import FrameNames, LodestarNode
+
+_PERIOD = 0.05  # s between two commands; the motion gate's `command_timeout` is 0.2 s
+_GAIT_PATIENCE = 2.0  # s in which the base must have answered for its gait; chosen
+
+
+class PassageDesk:
+    """Carries out `TakePassage` for the loop, and passes on to ``mapping`` what concerns floors.
+
+    Publishes: ``cmd_vel`` (for the motion gate, while a passage is taken), ``~/passage`` (JSON, for `FloorDesk`).
+    Subscribes: ``~/told``: what a person says, such as "you are on the second floor", "the door is open", "there is a
+    lift in front of you". Calls ``go2_base/climb``, the gait for stairs, where it is up. Without
+    `shared.floors.stairs` and `.lifts` it moves nothing.
+    """
+
+    def __init__(
+        self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread, frames: FrameNames
+    ) -> None:
+        self._node, self._loop, self._thread, self._frames = node, loop, thread, frames
+        self._config: FloorsConfig = node.shared.floors
+        self._driver = PassageDriver(self._config)
+        self._buffer = node.transforms(newest=True).buffer
+        self._news = node.create_publisher(String, "~/passage", qos.HISTORY)
+        node.listen(String, "~/told", self._on_told, qos.EVENT)
+        self._waits: tuple[TakePassage, float, Any] | None = None  # for the gait: command, since when, answer
+        if self._config.stairs or self._config.lifts:
+            self._out = node.create_publisher(Twist, "cmd_vel", qos.COMMAND)
+            self._gait = node.create_client(SetBool, "go2_base/climb")
+            node.steady_timer(_PERIOD, self._step)
+
+    def carry_out(self, command: TakePassage | PassageFailed) -> None:
+        """Begin to take a passage; or pass on that one could not be taken."""
+        if isinstance(command, PassageFailed):
+            self._say(failed=command.passage, why=command.why)
+            return
+        stairs = command.passage.kind is PassageKind.STAIRS
+        if not (self._config.stairs if stairs else self._config.lifts):
+            self._end(command.ticket, SkillEnd(False, "the operator has not allowed it"))
+            return
+        self._say(cross=command.passage.id)
+        self._waits = None
+        if stairs and self._gait.service_is_ready():
+            answer = self._gait.call_async(SetBool.Request(data=True))
+            self._waits = command, self._node.now, answer
+        else:
+            self._driver.take(command)
+
+    def cancel(self, ticket: int) -> None:
+        """End the walk or ride of a ticket; the robot stands where it is."""
+        waits = self._waits is not None and self._waits[0].ticket == ticket
+        if waits or self._driver.cancel(ticket):
+            self._over()
+
+    def stop(self) -> None:
+        """End whatever is under way; the robot stands."""
+        if self._waits is not None or self._driver.ticket:
+            self._driver.cancel(self._driver.ticket)
+            self._over()
+
+    def _over(self) -> None:
+        self._waits = None
+        self._out.publish(Twist())
+        self._say(cross=0)
+        if self._gait.service_is_ready():
+            self._gait.call_async(SetBool.Request(data=False))
+
+    def _step(self) -> None:
+        """Send the next command of what is under way; zeros while the pose is old."""
+        now = self._node.now
+        if self._waits is not None:
+            self._await_gait(now)
+            return
+        if not self._driver.ticket:
+            return
+        pose, stamp = self._pose(now)
+        step = self._driver.update(now, pose, stamp)
+        if step is None:
+            return
+        x, y, turn = (float(value) for value in step.command)
+        twist = Twist()
+        twist.linear.x, twist.linear.y, twist.angular.z = x, y, turn
+        self._out.publish(twist)
+        asks = self._driver.asks
+        if asks:
+            self._thread.post(lambda: self._loop.on_asks(asks), slot="asks")
+        if step.level is not None:
+            self._say(arrived=step.level)
+        if step.end is not None:
+            self._over()
+            self._end(step.ticket, step.end)
+
+    def _await_gait(self, now: float) -> None:
+        assert self._waits is not None
+        command, since, answer = self._waits
+        if answer.done() and answer.exception() is None and answer.result().success:
+            self._waits = None
+            self._driver.take(command)
+        elif answer.done() or now - since > _GAIT_PATIENCE:
+            said = (
+                answer.result().message
+                if answer.done() and answer.exception() is None
+                else "it does not answer"
+            )
+            self._over()
+            self._end(
+                command.ticket, SkillEnd(False, f"the base has not taken up its gait for stairs: {said}")
+            )
+
+    def _pose(self, now: float) -> tuple[np.ndarray, float]:
+        """Return the base's pose (4, 4) in map and its stamp; one that is too old to count where none is known."""
+        try:
+            frames, fresh = self._frames, self._config.walk.fresh
+            return self._buffer.lookup_fresh(frames.map, frames.base, now, fresh), now
+        except TransformUnavailable:
+            return np.eye(4), -math.inf
+
+    def _end(self, ticket: int, end: SkillEnd) -> None:
+        self._thread.post(lambda: self._loop.on_skill(ticket, end))
+
+    def _on_told(self, message: String) -> None:
+        told = read_floor_news(message.data)
+        if told.door is not None and self._driver.rides:
+            self._driver.hear(told.door, told.level)
+        elif told.is_lift:
+            pose, stamp = self._pose(self._node.now)
+            if math.isfinite(stamp):  # it stands before the door, as `approach_of` has it
+                before = np.array([pose[0, 3], pose[1, 3], yaw_of(pose)])
+                ahead = 2.0 * before - approach_of(before, self._config.walk)
+                self._say(lift=[*ahead[:2].tolist(), float(before[2])])
+        elif told.level is not None:
+            self._say(level=told.level)
+        else:
+            self._node.get_logger().warning(f"~/told says nothing of floors: {message.data[:80]!r}")
+
+    def _say(self, **news: Any) -> None:
+        self._news.publish(String(data=json.dumps(news)))

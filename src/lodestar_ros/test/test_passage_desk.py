@@ -1,0 +1,192 @@
+"""The goal selector's walk over stairs: what it publishes, when it stands, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from std_msgs.msg import String
+
+from lodestar.agent.errands.commands import PassageFailed, TakePassage
+from lodestar.floors.config import FloorsConfig
+from lodestar.floors.records import Passage, PassageKind
+from lodestar.geometry.poses import make_transform
+from lodestar_ros.frame_tree import Cause, TransformUnavailable
+from lodestar_ros.node import FrameNames
+from lodestar_ros.passage_desk import PassageDesk
+
+FLIGHT = Passage(3, PassageKind.STAIRS, (0.0, 0.0), (5.0, 0.0), 0.0, lower=1, upper=2, slope=0.52)
+LIFT = Passage(4, PassageKind.LIFT, (0.0, 0.0), (0.0, 0.0), 0.0, lower=1)
+STEP = 0.05
+
+
+class Future:
+    """An answer of a service that has come, or not yet."""
+
+    def __init__(self, answer) -> None:
+        self.answer = answer
+
+    def done(self) -> bool:
+        return self.answer is not None
+
+    def exception(self) -> None:
+        return None
+
+    def result(self):
+        return SimpleNamespace(success=self.answer, message="its posture is lying")
+
+
+class Bench:
+    """A desk over a node that is none, and a base on a flight of 5 m. gait: answer of `climb`; "" = no such service."""
+
+    def __init__(self, stairs: bool = True, lifts: bool = False, gait="") -> None:
+        self.now, self.x, self.yaw, self.known, self.sent, self.asked = 0.0, -0.75, 0.0, True, {}, []
+        self.ends, self.heard, self.listens, self.timer = [], [], {}, None
+        ready = SimpleNamespace(
+            service_is_ready=lambda: gait != "",
+            call_async=lambda request: self.asked.append(request.data) or Future(gait),
+        )
+        node = SimpleNamespace(
+            shared=SimpleNamespace(floors=FloorsConfig(stairs=stairs, lifts=lifts)),
+            transforms=lambda newest: SimpleNamespace(buffer=self),
+            create_publisher=lambda kind, name, profile: SimpleNamespace(
+                publish=self.sent.setdefault(name, []).append
+            ),
+            listen=lambda kind, name, take, profile: self.listens.__setitem__(name, take),
+            create_client=lambda kind, name: ready,
+            steady_timer=lambda period, call: setattr(self, "timer", call),
+            get_logger=lambda: SimpleNamespace(warning=self.heard.append),
+        )
+        self.node = node
+        loop = SimpleNamespace(
+            on_skill=lambda ticket, end: self.ends.append((ticket, end)),
+            on_asks=lambda text: self.heard.append(text),
+        )
+        thread = SimpleNamespace(post=lambda call, slot="": call())
+        self.desk = PassageDesk(node, loop, thread, FrameNames())
+
+    def lookup_fresh(self, target, source, now, max_age):
+        if not self.known:
+            raise TransformUnavailable(Cause.NO_FRAME, "gone")
+        on = 0.0 < self.x < 5.0
+        tilt = math.atan(0.52) if on else 0.0
+        c, s = math.cos(tilt), math.sin(tilt)
+        pitch = np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])
+        turn = np.array([[math.cos(self.yaw), -math.sin(self.yaw), 0.0], [math.sin(self.yaw), math.cos(self.yaw), 0.0],
+                         [0.0, 0.0, 1.0]])  # fmt: skip
+        return make_transform(turn @ pitch, (self.x, 0.0, 0.52 * min(max(self.x, 0.0), 5.0)))
+
+    def take(self, passage=FLIGHT, ticket: int = 7) -> None:
+        self.desk.carry_out(TakePassage(ticket, None, passage, 1, 1))
+
+    def run(self, seconds: float) -> None:
+        for _ in range(round(seconds / STEP)):
+            if self.ends or self.timer is None:
+                return
+            self.now += STEP
+            self.node.now = self.now
+            self.timer()
+            commands = self.sent.get("cmd_vel", [])
+            if commands:
+                self.x += commands[-1].linear.x * STEP * math.cos(self.yaw)
+                self.yaw += commands[-1].angular.z * STEP
+
+    @property
+    def news(self) -> list[dict]:
+        return [json.loads(message.data) for message in self.sent["~/passage"]]
+
+    def tell(self, text: str) -> None:
+        self.node.now = self.now
+        self.listens["~/told"](String(data=text))
+
+
+def test_it_walks_slowly_until_it_stands_on_the_other_floor() -> None:
+    bench = Bench()
+    bench.node.now = 0.0
+    bench.take()
+    bench.run(60.0)
+    ((ticket, end),) = bench.ends
+    assert ticket == 7 and end.done and bench.x > 5.0
+    speeds = [command.linear.x for command in bench.sent["cmd_vel"]]
+    assert 0.0 < max(speeds) <= 0.25 and speeds[-1] == 0.0
+    assert bench.news == [{"cross": 3}, {"cross": 0}]
+
+
+def test_what_the_operator_has_not_allowed_moves_nothing() -> None:
+    for passage in (FLIGHT, LIFT):
+        bench = Bench(stairs=False, lifts=False)
+        bench.take(passage)
+        bench.run(5.0)
+        assert "cmd_vel" not in bench.sent and not bench.ends[0][1].done and "allowed" in bench.ends[0][1].why
+    bench = Bench(stairs=True)
+    bench.take(LIFT)
+    assert not bench.ends[0][1].done and not bench.sent["cmd_vel"]
+
+
+def test_without_a_pose_it_stands_and_then_gives_up() -> None:
+    bench = Bench()
+    bench.node.now = 0.0
+    bench.take()
+    bench.run(8.0)
+    bench.known, count = False, len(bench.sent["cmd_vel"])
+    bench.run(10.0)
+    assert all(not command.linear.x for command in bench.sent["cmd_vel"][count:])
+    assert not bench.ends[0][1].done and "where I am" in bench.ends[0][1].why
+
+
+def test_a_cancelled_walk_stands_at_once_and_its_end_is_not_told() -> None:
+    bench = Bench()
+    bench.node.now = 0.0
+    bench.take()
+    bench.run(8.0)
+    bench.desk.cancel(6)
+    bench.run(0.1)
+    assert bench.sent["cmd_vel"][-1].linear.x > 0.0
+    bench.desk.cancel(7)
+    count = len(bench.sent["cmd_vel"])
+    bench.run(2.0)
+    assert (
+        bench.sent["cmd_vel"][-1].linear.x == 0.0 and len(bench.sent["cmd_vel"]) == count and not bench.ends
+    )
+
+
+@pytest.mark.parametrize(("gait", "walks"), [(True, True), (False, False), (None, False)])
+def test_a_base_with_a_gait_for_stairs_is_asked_first_and_walked_only_with_it(gait, walks) -> None:
+    bench = Bench(gait=gait)
+    bench.node.now = 0.0
+    bench.take()
+    bench.run(60.0)
+    assert bench.asked == [True, False] and bench.ends[0][1].done is walks
+    assert any(command.linear.x for command in bench.sent["cmd_vel"]) is walks
+    if not walks:
+        assert "gait" in bench.ends[0][1].why
+
+
+def test_a_person_tells_of_floors_and_helps_with_the_lift() -> None:
+    bench = Bench(lifts=True)
+    bench.tell("hello robot")
+    assert "nothing of floors" in bench.heard[-1] and not bench.sent["~/passage"]
+    bench.tell("You are on the second floor.")
+    bench.tell("There is a lift in front of you.")
+    assert bench.news[0] == {"level": 1} and bench.news[1]["lift"] == pytest.approx([0.0, 0.0, 0.0])
+    bench.take(LIFT)
+    bench.run(1.0)
+    assert "call the lift" in bench.heard[-1]
+    bench.tell("the door is open")
+    bench.run(20.0)
+    assert "which floor is reached" in bench.heard[-1]
+    bench.tell("the door is open, this is the second floor")
+    bench.run(30.0)
+    assert bench.ends[0][1].done and {"arrived": 1} in bench.news
+
+
+def test_a_passage_that_failed_is_passed_on() -> None:
+    bench = Bench()
+    bench.desk.carry_out(PassageFailed(3, "somebody is in the way"))
+    assert bench.news == [{"failed": 3, "why": "somebody is in the way"}]

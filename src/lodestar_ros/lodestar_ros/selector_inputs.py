@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import OccupancyGrid, Odometry
@@ -13,6 +15,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg, velocity_from_msg
 from lodestar_ros.floor_desk import BuildingInput
+from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import FrameNames, LodestarNode
@@ -35,8 +38,19 @@ class PoseInput:
         stamp = self._node.now  # the transforms' clock; the loop's time may be ahead of it
         map_from_base = self._buffer.lookup_fresh(self._frames.map, self._frames.base, stamp, POSE_HOLDS)
         pose = np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
+        self._observe_correction(stamp)
         self._thread.post(lambda: self._loop.on_pose(pose, stamp), slot="pose")
         return pose
+
+    def _observe_correction(self, stamp: float) -> None:
+        with suppress(TransformUnavailable):  # a robot without odometry has no corrections
+            map_from_odom = self._buffer.lookup_fresh(self._frames.map, self._frames.odom, stamp, POSE_HOLDS)
+            odom_from_base = self._buffer.lookup_fresh(
+                self._frames.odom, self._frames.base, stamp, POSE_HOLDS
+            )
+            self._thread.post(
+                lambda: self._loop.on_correction(map_from_odom, odom_from_base, stamp), slot="correction"
+            )
 
 
 class MotionInput:

@@ -82,6 +82,11 @@ class SlamStandIn:
             return None
         return PoseGraph(stamp, np.arange(len(self._poses)), np.array(self._poses)[:, :2])
 
+    @property
+    def error(self) -> float:
+        """Return the metres between the nodes and the true places, on average."""
+        return float(np.linalg.norm((np.array(self._poses) - np.array(self._true))[:, :2], axis=1).mean())
+
     def _begin(self, true: np.ndarray, odometry: np.ndarray) -> None:
         self.map_from_odom = planar_transform(*true) @ inverse(planar_transform(*odometry))
         self._true.append(np.array(true))

@@ -323,7 +323,7 @@ class LocalMap:
 
 def _delta_here(delta: SceneDelta, building: Building) -> SceneDelta:
     """Return what of a change concerns the active floor: what has left it counts as removed."""
-    here = tuple(entity for entity in delta.updated if building.is_here(float(entity.mean[2])))
+    here = tuple(entity for entity in delta.updated if building.is_here(float(entity.mean[2]), entity.eye))
     gone = {entity.id for entity in delta.updated} - {entity.id for entity in here}
     return replace(delta, updated=here, removed=(*delta.removed, *sorted(gone)))
 
@@ -331,6 +331,6 @@ def _delta_here(delta: SceneDelta, building: Building) -> SceneDelta:
 def _mirror_here(mirror: SceneMirror, building: Building) -> SceneMirror:
     """Return a copy of a mirror with the entities of the active floor, and without rooms."""
     here = mirror.snapshot()
-    here.entities = {i: e for i, e in mirror.entities.items() if building.is_here(float(e.mean[2]))}
+    here.entities = {i: e for i, e in mirror.entities.items() if building.is_here(float(e.mean[2]), e.eye)}
     here.set_regions(())
     return here

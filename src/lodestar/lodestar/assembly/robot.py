@@ -227,6 +227,7 @@ class HeadlessRobot:
     ) -> None:
         """Give an image and its segments to map, scene and experts. odom_from_base: (4, 4) at its stamp."""
         self.world.take_correction(frame.map_from_odom, frame.odom_from_camera, frame.stamp)
+        self.loop.on_correction(frame.map_from_odom, frame.odom_from_camera, frame.stamp)
         self.map.take_movers(frame, segmented)
         self.map.take_depth(frame, odom_from_base)
         fused = self.map.take_segments(frame, segmented)

@@ -79,7 +79,7 @@ class FloorScene:
     def entities(self) -> dict[int, Entity]:
         """Return the entities of the floor by id."""
         building = self._building
-        return {i: e for i, e in self._scene.entities().items() if building.is_here(float(e.mean[2]))}
+        return {i: e for i, e in self._scene.entities().items() if building.is_here(float(e.mean[2]), e.eye)}
 
 
 class SceneChain:

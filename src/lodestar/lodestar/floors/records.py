@@ -131,9 +131,9 @@ class Building:
         """Return whether more than one floor is known."""
         return len(self.floors) > 1
 
-    def words_at(self, height: float) -> str:
-        """Return the words for the floor at a height (metres in map): "on the second floor"; "" where none is told."""
-        at = self.at(height) if self.is_told or self.has_others else None
+    def words_at(self, height: float, eye: float = math.nan) -> str:
+        """Return the words for the floor at a height: "on the second floor"; "" where none is told. As for `at`."""
+        at = self.at(height, eye) if self.is_told or self.has_others else None
         return "" if at is None else f"on the {at.name}"
 
     def floor(self, identity: int) -> Floor | None:
@@ -144,9 +144,15 @@ class Building:
         """Return the floor of a level, None where it is not known."""
         return next((floor for floor in self.floors if floor.level == level), None)
 
-    def at(self, height: float) -> Floor | None:
-        """Return the floor on which something at a height (metres in map) is: the highest one that is not above it."""
+    def at(self, height: float, eye: float = math.nan) -> Floor | None:
+        """Return the floor on which something at a height (metres in map) is: the highest one that is not above it.
+
+        eye: height from which it was seen; NaN = not known. What lies less than `BELOW` under a floor hangs under that
+        ceiling where it was seen from below.
+        """
         below = [floor for floor in self.floors if floor.height <= height + BELOW]
+        if len(below) > 1 and height < below[-1].height and eye < below[-1].height:
+            below.pop()
         return below[-1] if below else next(iter(self.floors), None)
 
     @property
@@ -159,9 +165,9 @@ class Building:
         over = self.floors[index].height - BELOW if index < len(self.floors) else math.inf
         return -math.inf if lowest else here.height - BELOW, over
 
-    def is_here(self, height: float) -> bool:
-        """Return whether something at a height (metres in map) is on the floor that the robot is on, or may be."""
-        at = self.at(height)
+    def is_here(self, height: float, eye: float = math.nan) -> bool:
+        """Return whether something at a height is on the floor that the robot is on, or may be; both as for `at`."""
+        at = self.at(height, eye)
         return at is None or self.active in (UNKNOWN, at.id)
 
     def ways_from(self, floor: int) -> tuple[Passage, ...]:

@@ -41,9 +41,11 @@ class ClosureConfig:
     proof: float = 10.0  # metres there without a jump after which the loop counts as closed; chosen
     submap: float = 10.0  # metres of way of a submap; chosen, `shortest`
     most: int = 20_000  # nodes (10 km) after which every second old one is dropped; chosen
-    # What a pose graph still moves after a closure: all of it from the first on, each node from the second on.
-    remainder: float = 0.2  # metres, 3 m beside the way; chosen, two voxels: each move rounds to voxels anew
-    still: float = 0.05  # metres, likewise; half a voxel of the octree
+    still: float = (
+        0.05  # metres, 3 m beside the way, by which a node moves at least, or not; half an octree's voxel
+    )
+    # metres, likewise, that a pose graph moves at least after a closure; chosen, two voxels: each move rounds anew
+    remainder: float = 0.2
     graph_every: float = 5.0  # metres of way between two looks at the graph without a jump; chosen
 
 

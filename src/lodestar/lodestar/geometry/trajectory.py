@@ -170,6 +170,7 @@ class Trajectory:
         places = np.vstack([self._poses[first : self._count, :3, 3], sensor[:3, 3]])
         moves = np.tile(np.eye(4), (self._count + 1, 1, 1))
         moves[first:] = spread(places, bends, turned, target[:3, 3])
+        moves[first:][_reach(moves[first:], places) < self.config.still] = np.eye(4)
         moves[-1] = jump
         return self._whole(moves, stamp, sensor[:3, 3])
 
@@ -250,8 +251,7 @@ class Trajectory:
         moves = np.vstack([own[nearer], np.eye(4)[None]])
         jumped = self._undo[-1].next if self._undo else 0  # what is newer than both agrees with the graph
         moves[:-1][serials >= max(jumped, bound[-1] + 1)] = np.eye(4)
-        turned = np.abs(np.arctan2(moves[:-1, 1, 0], moves[:-1, 0, 0]))
-        reach = np.linalg.norm(displacement(moves[:-1], places), axis=1) + _BESIDE * turned
+        reach = _reach(moves[:-1], places)
         if reach.max() < self.config.remainder:
             return None
         moves[:-1][reach < self.config.still] = np.eye(4)
@@ -340,6 +340,12 @@ _BESIDE = 3.0  # metres from the way at which a turn counts; chosen, half a room
 _ARRAYS = ("_poses", "_stamps", "_serials", "_way", "_bends")
 _UNDO = 3  # corrections before the last that can be undone; chosen
 _SAME, _SAME_ANGLE = 0.05, 0.0175  # metres and radians within which map <- odom is what it was; half a jump
+
+
+def _reach(moves: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return the metres (N,) by which moves (N, 4, 4) move what lies beside the places (N, 3)."""
+    turned = np.abs(np.arctan2(moves[:, 1, 0], moves[:, 0, 0]))
+    return np.asarray(np.linalg.norm(displacement(moves, places), axis=1) + _BESIDE * turned)
 
 
 def _is_same(before: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarray) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -37,13 +38,15 @@ def bend_map(
 
     correction: seen from the voxel frame.
     """
-    before, _ = _measured(store, surface, tracks, config)
-    met = bend_voxels(store, surface, correction)
-    sights.move(correction)
-    geometry.bend(correction)
-    after, sizes = _measured(store, surface, tracks, config)
-    for identity, (low, high) in after.items():
-        tracks.place(tracks[identity], low, high)
+    with ThreadPoolExecutor(1) as beside:  # the kernels of both release the lock of the interpreter
+        surfaces = beside.submit(geometry.bend, correction)
+        before, _ = _measured(store, surface, tracks, config)
+        met = bend_voxels(store, surface, correction)
+        sights.move(correction)
+        after, sizes = _measured(store, surface, tracks, config)
+        for identity, (low, high) in after.items():
+            tracks.place(tracks[identity], low, high)
+        surfaces.result()
     moved = {i: (np.add(*after[i]) - np.add(*before[i])) / 2.0 for i in after if i in before}
     return doubles(tracks, met, sizes, moved, config.confirm)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
@@ -89,6 +90,11 @@ class Entity:
     front: np.ndarray | None = None
     color: np.ndarray | None = None
     stated: tuple[Stated, ...] = ()
+
+    @property
+    def eye(self) -> float:
+        """Return the height in map, metres, of the camera of the best view; NaN without a view."""
+        return float(self.views[0].map_from_camera[2, 3]) if self.views else math.nan
 
 
 @dataclass(frozen=True)

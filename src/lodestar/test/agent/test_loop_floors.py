@@ -25,6 +25,7 @@ from lodestar.floors.config import FloorsConfig
 from lodestar.floors.records import Building, Floor, Passage, PassageKind
 from lodestar.grid.energy import EnergyBudget
 from lodestar.language.directive import Directive, Scope, Step, StepKind
+from lodestar.language.items import EVERY_LEVEL
 
 FLIGHT = Passage(1, PassageKind.STAIRS, (6.0, 5.0), (11.0, 5.0), 0.0, lower=1, upper=2, slope=0.52, rise=2.8)
 FLOORS = (Floor(1, 0, 0.0), Floor(2, 1, 2.8))
@@ -228,3 +229,16 @@ def test_the_way_back_to_a_charger_on_another_floor_leads_over_the_flight(left: 
     made.loop.on_building(replace(FIRST, passages=(down,)))
     made.run(0.5)
     assert facts.energy.charger == (4.0, 2.0)
+
+
+def test_a_patrol_of_all_floors_goes_to_the_next_one() -> None:
+    made = world()
+    made.answers = {}
+    patrol = Step(StepKind.PATROL, scope=Scope(level=EVERY_LEVEL))
+    made.loop.start(Directive("patrol all floors", (patrol,)), 0.0)
+    assert cross(made).passage == FLIGHT
+    made.loop.on_building(BETWEEN)
+    made.loop.on_skill(made.of(TakePassage)[-1].ticket, SkillEnd(True, ""))
+    made.loop.on_building(SECOND)
+    made.run(60.0)
+    assert made.result is not None and len(made.of(TakePassage)) == 1  # no third floor is known

@@ -1,5 +1,6 @@
 """Records of floors and passages."""
 
+import itertools
 import math
 
 import numpy as np
@@ -50,6 +51,15 @@ def test_records_come_back_as_they_were_written(building: Building) -> None:
 def test_a_thing_belongs_to_the_floor_under_it(building: Building, up: float) -> None:
     for floor in building.floors:
         assert building.at(floor.height + up) == floor
+
+
+@given(buildings(), st.floats(0.01, 0.45), st.floats(0.2, 1.2))
+def test_a_thing_under_a_ceiling_belongs_to_the_floor_from_which_it_was_seen(building, under, eye) -> None:
+    for below, above in itertools.pairwise(building.floors):
+        hangs = above.height - under
+        assert building.at(hangs, below.height + eye) == below
+        assert building.at(hangs, above.height + eye) == above  # its height has drifted
+        assert building.at(above.height + under, below.height + eye) == above  # through a stairwell
 
 
 @given(buildings(), st.data())

@@ -141,7 +141,7 @@ def test_heights_that_have_drifted_are_spread_over_the_loop():
     correction = corrected(driven(odometry), planar_transform(0.0, 0.0, 0.0, z=-0.5), odometry[-1], 500.0)
     assert correction is not None and not correction.is_rigid
     heights = [(correction.at(float(k)) @ pose)[2, 3] for k, pose in enumerate(odometry)]
-    np.testing.assert_allclose(heights, 0.0, atol=0.03)
+    np.testing.assert_allclose(heights, 0.0, atol=ClosureConfig.still)
 
 
 def test_the_way_on_another_storey_is_not_met():

@@ -25,6 +25,7 @@ from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.passage_desk import PassageDesk
 from lodestar_ros.pictures import PictureDesk
 from lodestar_ros.point_server import PointServer
+from lodestar_ros.pose_graph_input import PoseGraphInput
 from lodestar_ros.restarts import RestartNotices
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.selector import CommandDispatcher, DecisionRecorder, make_loop
@@ -47,6 +48,7 @@ class GoalSelectorNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("goal_selector", **kwargs)
+        PoseGraphInput(self)
         config = declare_part(self, GoalSelectorConfig)
         frames = declare_config(self, FrameNames, "frames.")
         book = PhraseBook()

@@ -65,7 +65,7 @@ class FloorSearch:
         barred = self._trip.barred(run)
         for candidate in context.targets.look(whole, run.step).accepted:
             entity = whole.get(candidate.entity_id)
-            floor = None if entity is None else building.at(float(entity.mean[2]))
+            floor = None if entity is None else building.at(float(entity.mean[2]), entity.eye)
             left_out = candidate.entity_id in run.errand.excluded
             if (
                 floor is None

@@ -145,7 +145,7 @@ class StockTaking:
             return f" on the {building.here.name}"
         counts = {floor.name: 0 for floor in building.floors}
         for entity in matches:
-            floor = building.at(float(entity.mean[2]))
+            floor = building.at(float(entity.mean[2]), entity.eye)
             if floor is not None:
                 counts[floor.name] += 1
         return f": {listed(f'{number} on the {name}' for name, number in counts.items())}"

@@ -125,7 +125,7 @@ class Navigation:
 
     shortened: the goal is where the robot stood when it could face the target. passed: it has shown what it was for,
     and the next one is being decided on. facing: entity that the robot faces on its way, 0 = none; and since which
-    stamp.
+    stamp. moved: (3,), where the goal lies since a loop was closed, None = where it was.
     """
 
     epoch: int
@@ -138,6 +138,7 @@ class Navigation:
     shortened: bool = False
     passed: bool = False
     facing: tuple[int, Stamp] = (0, NEVER)
+    moved: np.ndarray | None = None
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def place_of(entity: Entity, mirror: SceneMirror | None, building: Building | No
     """Return where the entity is: "in the kitchen on the second floor at (3.1, 2.0)"; the floor where it is told."""
     region = mirror.regions.get(entity.region_id) if mirror is not None else None
     room = f"in the {clean_text(region.label)} " if region is not None and region.label else ""
-    floor = "" if building is None else building.words_at(float(entity.mean[2]))
+    floor = "" if building is None else building.words_at(float(entity.mean[2]), entity.eye)
     return f"{room}{floor}{' ' * bool(floor)}at ({entity.mean[0]:.1f}, {entity.mean[1]:.1f})"
 
 

@@ -38,6 +38,7 @@ from lodestar.agent.loop.crossing import CrossingState
 from lodestar.agent.loop.deciding import DecidingState, ValidatingState
 from lodestar.agent.loop.diagnosing import DiagnosingState
 from lodestar.agent.loop.feedback import feedback_of
+from lodestar.agent.loop.following import MapFollower
 from lodestar.agent.loop.navigating import NavigatingState, NavigatorNews
 from lodestar.agent.loop.pointing import Pointed, Pointing
 from lodestar.agent.loop.resting import RestingState, WaitingState, pause, refuse, resume, silent_input
@@ -95,7 +96,7 @@ class DecisionLoop:
         self._transitions, self._floors = tools.transitions, tools.floors
         activities = self._activities = Activities(tools)
         self._news = kinds.news(tools, activities)
-        self._pointing = Pointing(context)
+        self._pointing, self._following = Pointing(context), MapFollower(context)
         self._navigating = NavigatingState(tools, activities, self._news)
         self._states: dict[State, LoopState] = {
             State.IDLE: RestingState(),
@@ -232,6 +233,10 @@ class DecisionLoop:
                 context.searched.note(
                     context.facts.known_pose, context.facts.stamp.seconds, context.facts.grid
                 )
+
+    def on_correction(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray, stamp: float) -> None:
+        """Move the places that are kept where map <- odom has jumped; see `MapFollower`."""
+        self._following.take(map_from_odom, odom_from_sensor, stamp)
 
     def on_motion(self, command: np.ndarray, velocity: np.ndarray, stamp: float) -> None:
         """The robot was told `command` and moves with `velocity`, (3,) each: m/s, m/s, rad/s in the body frame."""

@@ -188,6 +188,8 @@ class NavigatingState:
             return
         navigation, now = run.under_way.navigation, self._context.now
         assert navigation is not None
+        if navigation.moved is not None and self._follow_map(run, navigation):
+            return
         if navigation.proposal.expert in _OWN:
             return
         if self._is_shown(run, navigation):
@@ -329,6 +331,15 @@ class NavigatingState:
             return False  # what it was to show was not seen from here
         self._transitions.pass_by(run, navigation)
         return True
+
+    def _follow_map(self, run: DirectiveRun, navigation: Navigation) -> bool:
+        """Return whether the goal was sent anew, where it lies since SLAM has closed a loop."""
+        goal, navigation.moved = navigation.moved, None
+        assert goal is not None
+        if apart(goal, navigation.proposal.goal)[0] < self._context.config.same_goal_distance:
+            return False
+        proposal = replace(navigation.proposal, goal=goal)
+        return self._transitions.send(run, proposal, self._context.next_epoch()).accepted
 
     def _stop_short(self, run: DirectiveRun, navigation: Navigation, entity: Entity) -> None:
         """Replace the goal by the robot's own place where the target can be faced from there."""

@@ -1,0 +1,47 @@
+"""Places that the loop keeps move with the part of the map that they lie in (ADR 0095)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+
+from lodestar.agent.errands.context import LoopContext
+from lodestar.geometry.corrections import Anchor
+from lodestar.geometry.map_correction import MapCorrection
+from lodestar.geometry.poses import planar_transform, yaw_of
+
+
+class MapFollower:
+    """Moves the goal under way, the robot's first place and where the directive began."""
+
+    def __init__(self, context: LoopContext) -> None:
+        self._context, self._anchor = context, Anchor()
+
+    def take(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray, stamp: float) -> None:
+        """Note map <- odom and where the robot is in odom, (4, 4) each; poses that are not finite are dropped."""
+        with (
+            suppress(ValueError),
+            self._anchor.correction(map_from_odom, odom_from_sensor, stamp) as correction,
+        ):
+            if correction is not None:
+                self._move(correction)
+
+    def _move(self, correction: MapCorrection) -> None:
+        facts, run = self._context.facts, self._context.run
+        if facts.home is not None:
+            facts.home = moved_pose(facts.home, correction)
+        if run is None:
+            return
+        if run.begun_at is not None:
+            run.begun_at = moved_pose(run.begun_at, correction)
+        navigation = run.under_way.navigation
+        if navigation is not None:
+            goal = navigation.proposal.goal if navigation.moved is None else navigation.moved
+            navigation.moved = moved_pose(np.asarray(goal, np.float64), correction)
+
+
+def moved_pose(pose: np.ndarray, correction: MapCorrection) -> np.ndarray:
+    """Return where a pose (3,) x, y, yaw in map lies now, by the part of the map that it lies in."""
+    moved = correction.at_place(pose[:2]) @ planar_transform(*pose)
+    return np.array([moved[0, 3], moved[1, 3], yaw_of(moved)])

@@ -1,0 +1,82 @@
+"""A goal under way and the places to come back to move with the part of the map that they lie in."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from agent_fakes import World, exploring, find
+
+from lodestar.agent.errands.commands import SendGoal
+from lodestar.agent.loop.following import moved_pose
+from lodestar.geometry.map_correction import MapCorrection
+from lodestar.geometry.poses import planar_transform
+
+
+def driving(goal=(2.0, 8.0, 0.0)) -> World:
+    """A robot on its way to an explorer's goal, whose map <- odom is known."""
+    world = World(answers={"frontier": exploring(goal)})
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: bool(world.of(SendGoal)) and world.pose[1] > 2.5)
+    told(world, np.eye(4))
+    return world
+
+
+def told(world: World, map_from_odom: np.ndarray, stamp: float | None = None) -> None:
+    odom = np.linalg.inv(map_from_odom) @ planar_transform(*world.pose)
+    world.loop.on_correction(map_from_odom, odom, world.now if stamp is None else stamp)
+
+
+def bent(goal_moves: np.ndarray) -> MapCorrection:
+    """Return a correction that moves the part around the goal, and neither the robot's nor the first place's."""
+    moves, places = np.array([np.eye(4), goal_moves]), np.array([(2.0, 2.0, 0.0), (2.0, 8.0, 0.0)])
+    return MapCorrection(np.eye(4), np.arange(2), np.arange(2.0), places, moves)
+
+
+def test_a_goal_moves_with_its_part_of_the_map_and_is_sent_anew():
+    world, move = driving(), planar_transform(0.5, 0.2, 0.0)
+    before = world.of(SendGoal)[-1]
+    home = world.loop._context.facts.home.copy()
+    world.loop._following._move(bent(move))
+    world.advance()
+    after = world.of(SendGoal)[-1]
+    np.testing.assert_allclose(after.goal, [2.5, 8.2, 0.0], atol=1e-9)
+    assert after.epoch > before.epoch and after.expert == before.expert
+    np.testing.assert_array_equal(world.loop._context.facts.home, home)
+
+
+def test_a_jump_of_the_whole_map_moves_the_first_place():
+    world, jump = driving(), planar_transform(0.6, 0.3, 0.1)
+    home = world.loop._context.facts.home.copy()
+    world.pose = moved_pose(world.pose, MapCorrection(jump))
+    told(world, jump)
+    np.testing.assert_allclose(
+        world.loop._context.facts.home, moved_pose(home, MapCorrection(jump)), atol=1e-9
+    )
+
+
+def test_a_goal_that_hardly_moves_stays():
+    world = driving()
+    sent = len(world.of(SendGoal))
+    world.loop._following._move(bent(planar_transform(0.15, 0.0, 0.0)))
+    world.advance()
+    assert len(world.of(SendGoal)) == sent
+
+
+def test_a_pose_that_is_not_finite_moves_nothing():
+    world = driving()
+    sent = len(world.of(SendGoal))
+    world.loop.on_correction(np.full((4, 4), np.nan), np.eye(4), 1.0)
+    world.advance()
+    assert len(world.of(SendGoal)) == sent
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_pose_moves_with_the_nearest_part(place):
+    moves = np.array([np.eye(4), planar_transform(1.0, 0.0, math.pi / 2)])
+    places = np.array([(0.0, 0.0, 0.0), (10.0, 0.0, 0.0)])
+    correction = MapCorrection(moves[1], np.arange(2), np.arange(2.0), places, moves)
+    pose = np.array([10.0 * place, 1.0, 0.0])
+    expected = pose if place == 0 else [0.0, 10.0, math.pi / 2]
+    np.testing.assert_allclose(moved_pose(pose, correction), expected, atol=1e-9)

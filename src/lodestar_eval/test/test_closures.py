@@ -1,0 +1,65 @@
+"""The benchmark `closures` on one hall of 60 m2: all its rows, its table and its bars."""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+from lodestar_eval import closure_trials
+from lodestar_eval.benchmarks import closures
+from lodestar_eval.closure_trials import EXACT, ROWS, SUBMAPS
+from lodestar_sim.worlds.elements import Slab, Wall
+from lodestar_sim.worlds.world import Room, World, WorldObject
+
+ROUND = np.array([(3.3, -2.3), (3.3, 2.3), (-3.3, 2.3), (-3.3, -2.3)])
+
+
+def hall() -> World:
+    """A hall of 9 x 7 m with cabinets in its middle, round which the robot drives."""
+    x, y = 4.5, 3.5
+    walls = (
+        Wall(-x - 0.1, -y - 0.1, x + 0.1, -y, 0.0, 2.5), Wall(-x - 0.1, y, x + 0.1, y + 0.1, 0.0, 2.5),
+        Wall(-x - 0.1, -y, -x, y, 0.0, 2.5), Wall(x, -y, x + 0.1, y, 0.0, 2.5),
+    )  # fmt: skip
+    slabs = (
+        Slab(-x - 0.1, -y - 0.1, x + 0.1, y + 0.1, 0.0, "beige", "wood"),
+        Slab(-x - 0.1, -y - 0.1, x + 0.1, y + 0.1, 2.5, "white", "plaster", ceiling=True),
+    )
+    things = tuple(
+        WorldObject(
+            k,
+            "cabinet",
+            "blue cabinet",
+            "blue",
+            "wood",
+            (0.4, 0.8, 1.0),
+            "param:cabinet",
+            (at, 0.0, 0.0, 0.0),
+        )
+        for k, at in enumerate((-1.8, 0.0, 1.8), 1)
+    )
+    outline = ((-x, -y), (x, -y), (x, y), (-x, y))
+    box = (-x - 0.1, -y - 0.1, x + 0.1, y + 0.1)
+    return World(
+        "hall", "warehouse", 0, box, (-3.3, -2.3, 0.0), (Room(1, "warehouse", outline),), walls, slabs, things
+    )
+
+
+def test_a_small_hall_is_toured_with_every_row(tmp_path, monkeypatch):
+    hall().save(tmp_path / "hall.json")
+    monkeypatch.setattr(closures, "KINDS", (str(tmp_path / "hall.json"),))
+    monkeypatch.setattr(closure_trials, "ring_stops", lambda *_: ROUND)
+    parser = argparse.ArgumentParser()
+    closures.BENCHMARK.add_options(parser)
+    lines: list[str] = []
+    options = parser.parse_args(["--seeds", "3-3", "--searches", "0", "--no-large"])
+    result = closures.BENCHMARK.run(options, tmp_path, lines.append)
+    assert len(lines) == 1 and "SLAM off by" in lines[0]
+    (table,) = result.tables
+    assert len(table.rows) == 1 and len(table.columns) == len(table.rows[0]) == 6 + 3 * len(ROWS)
+    assert result.metrics[f"{EXACT}.cells"] == 1.0 and result.metrics[f"{EXACT}.entities"] == 1.0
+    assert all(np.isfinite(value) for value in result.metrics.values())
+    assert result.metrics[f"{SUBMAPS}.entities"] >= 0.97  # the drift of 25 m is less than half a metre
+    assert result.metrics[f"{SUBMAPS}.cells"] > result.metrics["none.cells"]
+    assert "F1 of entities over that without drift" in {bar.name for bar in result.bars}

@@ -1,0 +1,38 @@
+"""Stairs over DDS: the whole stack looks for a flight, walks over it through the gate, and is on the other floor."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from std_msgs.msg import String
+
+from lodestar_interfaces.action import FollowDirective
+from lodestar_ros import qos
+
+pytestmark = [pytest.mark.alone, pytest.mark.slow]
+
+ALLOWED = {"shared.floors.stairs": True}
+
+
+def test_the_robot_takes_the_stairs_and_says_where_it_is(bed, processes):
+    processes.start(
+        world="apartment?storeys=2", seed=33,
+        parameters={
+            "sim": {"camera_width": 160, "camera_height": 120}, "mapping": ALLOWED, "goal_selector": ALLOWED,
+        },
+    )  # fmt: skip
+    bed.hear(String, "mapping/building", qos.LATCHED)
+    bed.hear(Twist, "cmd_vel_out", qos.COMMAND)
+    bed.hear(Odometry, "sim/ground_truth", qos.EVENT)
+    bed.until(lambda: bed.heard["mapping/building"], "a floor", timeout=180.0)
+    follow = bed.action(FollowDirective, "follow_directive")
+    result = follow.result(FollowDirective.Goal(text="take the stairs up"), timeout=400.0)
+    assert result.error_code == 0 and "I am on the second floor" in result.report
+    building = json.loads(bed.last("mapping/building").data)
+    assert len(building["floors"]) == 2 and building["active"] == 2
+    assert [(one["lower"], one["upper"]) for one in building["passages"]] == [(1, 2)]
+    assert bed.last("sim/ground_truth").pose.pose.position.z > 2.5
+    processes.assert_alive()

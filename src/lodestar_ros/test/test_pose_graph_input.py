@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import struct
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +17,9 @@ from rclpy.serialization import serialize_message
 from visualization_msgs.msg import Marker, MarkerArray
 
 from lodestar.geometry.closure_config import POSE_GRAPHS
+from lodestar.geometry.corrections import Anchor
 from lodestar.geometry.pose_graph import SETTLED, PoseGraph
+from lodestar.geometry.poses import planar_transform
 from lodestar_ros.codec import BadMessage
 from lodestar_ros.pose_graph_input import NODES, TOPIC, PoseGraphInput, graph_from_msg, graph_to_msg
 
@@ -89,6 +92,18 @@ def test_a_graph_that_is_not_finite_is_told_and_ignored(node, caplog):
 def test_bytes_that_are_no_graph_are_refused(node, data):
     with pytest.raises(BadMessage):
         node.hear(data)
+
+
+@pytest.mark.parametrize("count", [5, 0xFFFFFFFF])
+def test_bytes_that_end_too_soon_keep_no_anchor_from_following(node, count):
+    anchor, jump = Anchor(), planar_transform(0.5, 0.0, 0.0)
+    node.hear(struct.pack("<4sIiI", b"\0\1\0\0", count, 1, 0))
+    moved = []
+    for k in range(40):
+        map_from_odom = np.eye(4) if k < 30 else jump
+        with anchor.correction(map_from_odom, planar_transform(0.5 * k, 0.0, 0.0), 1.0 * k) as correction:
+            moved.append(correction is not None)
+    assert [k for k, one in enumerate(moved) if one] == [30]
 
 
 def test_an_empty_topic_hears_nothing():

@@ -22,6 +22,7 @@ _KEPT = 8  # graphs that wait for a pose; chosen
 _NEAR = 1.0  # metres between a node of the graph (base_link) and the sensor's there; chosen: reach of a Go2's sensors
 _LAG = 1.0  # metres that the newest nodes of both ways may lie apart; chosen, two nodes
 _LOST = 10.0  # metres of the graph's way without a match, before which no further is sought; chosen
+_MANY = 10  # new nodes that none of ours matches, from which it is told; chosen, five metres
 _STRETCH = 1.2  # share by which one way may be longer than the other; chosen
 _SPAN = 3.0  # metres of way by whose places a heading is fitted; chosen, six nodes
 _FLAT = 0.5  # metres, root mean square, that those places must lie apart; chosen, one node
@@ -114,7 +115,7 @@ class GraphBinding:
     def __init__(self) -> None:
         self._ids, self._serials = np.empty(0, np.int64), np.empty(0, np.int64)
         self._places, self._headings = np.empty((0, 2)), np.empty(0)
-        self._problem = ""
+        self._told: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -129,7 +130,7 @@ class GraphBinding:
         fresh = np.flatnonzero(graph.ids > (self._ids[-1] if len(self._ids) else -1))
         pairs = list(_pairs(graph, fresh, way, int(self._serials[-1]) if len(self._serials) else -1))[::-1]
         if not pairs:
-            if len(fresh) > _LOST:
+            if len(fresh) > _MANY:
                 self._tell("its new nodes do not lie on the robot's way")
             return
         rows, nodes = np.array(pairs).T
@@ -154,7 +155,6 @@ class GraphBinding:
         if misfit > _UNLIKE or np.linalg.norm(after - before, axis=1).max() > most:
             self._forget("its nodes have not moved as one way: another session")
             return None
-        self._tell("")
         moves = np.tile(np.eye(4), (len(rows), 1, 1))
         c, s = np.cos(turns), np.sin(turns)
         moves[:, :2, :2] = np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=1)
@@ -173,9 +173,9 @@ class GraphBinding:
         self._tell(why)
 
     def _tell(self, problem: str) -> None:
-        if problem and problem != self._problem:
+        if problem not in self._told:
             _log.warning("the pose graph of SLAM is not followed: %s", problem)
-        self._problem = problem
+            self._told.add(problem)
 
 
 def _pairs(graph: PoseGraph, fresh: np.ndarray, way: Way, oldest: int) -> Iterator[tuple[int, int]]:

@@ -33,5 +33,6 @@ def test_the_robot_takes_the_stairs_and_says_where_it_is(bed, processes):
     assert result.error_code == 0 and "I am on the second floor" in result.report
     building = json.loads(bed.last("mapping/building").data)
     assert len(building["floors"]) == 2 and building["active"] == 2
+    assert [(one["lower"], one["upper"]) for one in building["passages"]] == [(1, 2)]
     assert bed.last("sim/ground_truth").pose.pose.position.z > 2.5
     processes.assert_alive()

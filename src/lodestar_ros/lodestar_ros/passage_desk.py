@@ -81,10 +81,12 @@ class PassageDesk:
             self._driver.cancel(self._driver.ticket)
             self._over()
 
-    def _over(self) -> None:
+    def _over(self, done: bool = False) -> None:
+        """Stand. Of a passage that was taken, `mapping` forgets by itself, when it has joined its floors."""
         self._waits = None
         self._out.publish(Twist())
-        self._say(cross=0)
+        if not done:
+            self._say(cross=0)
         if self._gait.service_is_ready():
             self._gait.call_async(SetBool.Request(data=False))
 
@@ -110,7 +112,7 @@ class PassageDesk:
         if step.level is not None:
             self._say(arrived=step.level)
         if step.end is not None:
-            self._over()
+            self._over(step.end.done)
             self._end(step.ticket, step.end)
 
     def _await_gait(self, now: float) -> None:

@@ -35,7 +35,7 @@ from lodestar_sim.simulator import SimConfig, Simulator
 _CONTROL = 0.1  # s, that of an episode
 _SPEED, _SPIN = 0.5, 0.9  # m/s, rad/s: the robot turns all around as it goes; chosen
 _NEAR = 0.12  # m at which a waypoint is come to; chosen
-_STUCK = 60.0  # s for one waypoint
+_STUCK = 60.0  # s beyond those of a straight way, in which a waypoint must be reached; chosen
 _QUERY_EVERY = 10  # frames between two queries, so that each finds a scene that has changed
 _MATCH = 0.15  # m between the middles of an entity and of an object of its category that it stands for
 _TICKS = 60  # of the loop in which a decision has to be made
@@ -178,19 +178,24 @@ class ScaleTour:
     # --- driving --------------------------------------------------------------------------------------------
 
     def _drive(self) -> Iterator[tuple[Waypoint, float]]:
-        """Follow the way, turning all around; give the waypoint ahead and the share of the way after every step."""
+        """Follow the way, turning all around; give the waypoint ahead and the share of the way after every step.
+
+        Raises RuntimeError where the robot is held: what it would measure from there on is no tour.
+        """
         places = np.array([[one.x, one.y] for one in self.way])
         legs = np.linalg.norm(np.diff(places, axis=0, prepend=places[:1]), axis=1)
         total, done = float(legs.sum()), 0.0
         headless = self.robot.headless
         for waypoint, place, leg in zip(self.way, places, legs):
-            until = self.simulator.time + _STUCK
+            until = self.simulator.time + _STUCK + leg / _SPEED
             while True:
                 x, y, yaw = self.simulator.true_pose
                 gap = place - (x, y)
                 left = float(np.linalg.norm(gap))
-                if left < _NEAR or self.simulator.time > until:
+                if left < _NEAR:
                     break
+                if self.simulator.time > until:
+                    raise RuntimeError(f"the robot is held at ({x:.1f}, {y:.1f}), {left:.1f} m from where it goes")
                 speed = gap / left * min(_SPEED, left / _CONTROL)
                 c, s = math.cos(yaw), math.sin(yaw)
                 self.simulator.set_command(c * speed[0] + s * speed[1], -s * speed[0] + c * speed[1], _SPIN)

@@ -39,14 +39,16 @@ class Courtesy:
     def __init__(self, patience: float, passing: float) -> None:
         self._patience, self._passing = patience, passing
         self._waited, self._last, self._until = 0.0, -math.inf, -math.inf
-        self._waited_long, self._until_all, self._someone_walks = 0.0, -math.inf, False
+        self._waited_long, self._until_all = 0.0, -math.inf
+        self._walkers = np.zeros(0)  # as from `_walkers`
         self._about, self._beside = -math.inf, -math.inf
         self._since: np.ndarray | None = None  # (2,) where people were when they came to be tracked
         self._plan: OccupancyGrid2D | None = None
 
     def yields(self, now: float) -> bool:
         """Return whether the robot lets people pass now."""
-        return now >= (self._until_all if self._someone_walks else self._until)
+        walks_near = bool((self._walkers <= _AROUND).any())
+        return now >= (self._until_all if walks_near else self._until)
 
     def stands(self, now: float, plan: OccupancyGrid2D, pose: np.ndarray) -> bool:
         """Return whether somebody came beside the robot, at a pose (3,) on the newest plan, a moment ago.
@@ -54,10 +56,10 @@ class Courtesy:
         Also while the robot may come nearer to people who stand: these are no news.
         """
         before, self._plan = self._plan, plan
-        if self._has_walked(plan):
-            self._about = now
         if before is not plan:
-            self._someone_walks = _walks_near(plan, pose)
+            self._walkers = _walkers(plan, pose)
+        if self._has_walked(plan) and len(self._walkers):
+            self._about = now
         if before is not None and before is not plan:
             closer = _closeness(plan, pose) - _closeness(before, pose)
             comes = closer > _COMES and _closeness(plan, pose) >= _TOUCHING
@@ -98,15 +100,16 @@ def _closeness(plan: OccupancyGrid2D, pose: np.ndarray) -> float:
     return float(plan.comfort[cell[0, 0], cell[0, 1]]) / COMFORT
 
 
-def _walks_near(plan: OccupancyGrid2D, pose: np.ndarray) -> bool:
-    """Return whether the zone of somebody near the robot is as long as that of one who walks."""
+def _walkers(plan: OccupancyGrid2D, pose: np.ndarray) -> np.ndarray:
+    """Return the metres (N,) from the robot to each zone that is as long as that of one who walks."""
     if plan.comfort is None:
-        return False
-    _, labels = cv2.connectedComponents((plan.comfort >= _MIDST * COMFORT).astype(np.uint8), connectivity=8)
-    cells = np.argwhere(labels > 0)
-    points, owners = plan.points_of(cells), labels[tuple(cells.T)]
-    near = np.unique(owners[np.hypot(*(points - pose[:2]).T) <= _AROUND])
-    return any(np.linalg.norm(np.ptp(points[owners == one], axis=0)) >= _WAY for one in near)
+        return np.zeros(0)
+    count, labels = cv2.connectedComponents(
+        (plan.comfort >= _MIDST * COMFORT).astype(np.uint8), connectivity=8
+    )
+    zones = [plan.points_of(np.argwhere(labels == one)) for one in range(1, count)]
+    walks = [zone for zone in zones if np.linalg.norm(np.ptp(zone, axis=0)) >= _WAY]
+    return np.array([np.hypot(*(zone - pose[:2]).T).min() for zone in walks])
 
 
 def _appeared(before: OccupancyGrid2D, plan: OccupancyGrid2D, pose: np.ndarray) -> int:

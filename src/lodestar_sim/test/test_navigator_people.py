@@ -144,12 +144,14 @@ def test_it_stands_for_one_who_walks_through_it_also_when_it_need_not_let_people
     assert not clearance.stands_at_people(np.array([2.0, 2.45, 0.0])), "beside them"
 
 
-@pytest.mark.parametrize(("way", "is_let_pass"), [(0.8, False), (2.5, True)])
-def test_what_appears_beside_it_may_be_somebody_only_after_somebody_has_walked(way, is_let_pass):
-    """A part of a table that was taken for somebody moves by less than a metre, and comes from nowhere."""
+@pytest.mark.parametrize(
+    ("way", "speed", "is_let_pass"), [(0.8, 0.8, False), (2.5, 0.8, True), (2.5, 0.3, False)]
+)
+def test_what_appears_beside_it_may_be_somebody_only_after_somebody_has_walked(way, speed, is_let_pass):
+    """A part of a table that was taken for somebody moves by less than a metre, or slower than anybody walks."""
     courtesy, pose = Courtesy(6.0, 10.0), np.array([2.0, 2.0, 0.0])
     for k in range(11):
-        courtesy.stands(0.3 * k, _among([(4.0 + way * k / 10.0, 2.0, 0, 0)]), pose)
+        courtesy.stands(0.3 * k, _among([(4.0 + way * k / 10.0, 2.0, speed, 0)]), pose)
     grid = _among([])
     cells = grid.cells.copy()
     beside = grid.cells_of(np.array([[2.0, 2.8]]))[0]

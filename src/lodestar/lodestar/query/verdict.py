@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +26,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True)
+#: Of candidates that are not explained: one for all, as thousands are made per query, and garbage collection counts
+#: each dict.
+_NONE: Mapping[Any, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """An entity with its score and reasons; scores in [0, 1].
 
@@ -35,8 +42,8 @@ class Candidate:
     entity_id: int
     score: float
     semantic_score: float
-    predicate_scores: dict[str, float] = field(default_factory=dict)
-    bindings: dict[int, int] = field(default_factory=dict)
+    predicate_scores: Mapping[str, float] = field(default_factory=lambda: _NONE)
+    bindings: Mapping[int, int] = field(default_factory=lambda: _NONE)
     explanation: str = ""
     reading: int = 0
 
@@ -159,14 +166,12 @@ def score_pool(graphs: Sequence[QueryGraph], pool: Pool, explained: int | None =
         least = np.partition(scores[rows], -config.pool_size)[-config.pool_size]
         rows = rows[scores[rows] >= least]
     rows = rows[np.lexsort((rows, -semantic[rows], -scores[rows]))]
+    told = zip(*(values[rows].tolist() for values in (columns, scores, semantic, choice)))
     return [
-        replace(
-            _candidate(pool, graphs[choice[i]], readings[choice[i]], int(i), float(scores[i])),
-            reading=int(choice[i]),
-        )
+        replace(_candidate(pool, graphs[reading], readings[reading], i, score), reading=reading)
         if place < reasons
-        else Candidate(pool.entities[i].id, float(scores[i]), float(semantic[i]), reading=int(choice[i]))
-        for place, i in enumerate(rows)
+        else Candidate(pool.entities[i].id, score, meant, reading=reading)
+        for place, (i, score, meant, reading) in enumerate(told)
     ]
 
 

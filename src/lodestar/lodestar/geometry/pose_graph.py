@@ -114,7 +114,11 @@ class GraphBinding:
 
     def __init__(self) -> None:
         self._ids, self._serials = np.empty(0, np.int64), np.empty(0, np.int64)
-        self._places, self._headings = np.empty((0, 2)), np.empty(0)
+        self._places, self._headings = (
+            np.empty((0, 2)),
+            np.empty(0),
+        )  # as of the last graph that was looked at
+        self._moved = np.empty((0, 4, 4))  # by which the map has moved them since
         self._told: set[str] = set()
 
     def __len__(self) -> int:
@@ -125,6 +129,9 @@ class GraphBinding:
 
         The map agrees with the graph about them: they are newer than what the graph has corrected.
         """
+        self._places = np.einsum("nij,nj->ni", self._moved[:, :2, :2], self._places) + self._moved[:, :2, 3]
+        self._headings = self._headings + np.arctan2(self._moved[:, 1, 0], self._moved[:, 0, 0])
+        self._moved = np.tile(np.eye(4), (len(self._ids), 1, 1))
         if len(self._ids) and np.isin(self._ids, graph.ids).mean() < _SAME_SESSION:
             self._forget("it has few of the known nodes: another session")
         fresh = np.flatnonzero(graph.ids > (self._ids[-1] if len(self._ids) else -1))
@@ -139,6 +146,7 @@ class GraphBinding:
         self._serials = np.append(self._serials, way.serials[nodes])
         self._places = np.vstack([self._places, graph.places[rows]])
         self._headings = np.append(self._headings, headings)
+        self._moved = np.tile(np.eye(4), (len(self._ids), 1, 1))
 
     def moves(self, graph: PoseGraph, most: float) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the serial numbers (M,) of bound nodes and their moves (M, 4, 4) to where the graph has them; None if
@@ -159,17 +167,16 @@ class GraphBinding:
         c, s = np.cos(turns), np.sin(turns)
         moves[:, :2, :2] = np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=1)
         moves[:, :2, 3] = after - np.einsum("nij,nj->ni", moves[:, :2, :2], before)
-        return self._serials[known], moves
+        # An estimate may have shifted the way beside its headings: what it did is taken back, not fitted.
+        return self._serials[known], moves @ np.linalg.inv(self._moved[known])
 
     def follow(self, correction: MapCorrection) -> None:
         """Move what the map has of the graph."""
-        moves = correction.of_serials(self._serials)
-        self._places = np.einsum("nij,nj->ni", moves[:, :2, :2], self._places) + moves[:, :2, 3]
-        self._headings = self._headings + np.arctan2(moves[:, 1, 0], moves[:, 0, 0])
+        self._moved = correction.of_serials(self._serials) @ self._moved
 
     def _forget(self, why: str) -> None:
         self._ids, self._serials = np.empty(0, np.int64), np.empty(0, np.int64)
-        self._places, self._headings = np.empty((0, 2)), np.empty(0)
+        self._places, self._headings, self._moved = np.empty((0, 2)), np.empty(0), np.empty((0, 4, 4))
         self._tell(why)
 
     def _tell(self, problem: str) -> None:

@@ -195,7 +195,9 @@ class ScaleTour:
                 if left < _NEAR:
                     break
                 if self.simulator.time > until:
-                    raise RuntimeError(f"the robot is held at ({x:.1f}, {y:.1f}), {left:.1f} m from where it goes")
+                    raise RuntimeError(
+                        f"the robot is held at ({x:.1f}, {y:.1f}), {left:.1f} m from where it goes"
+                    )
                 speed = gap / left * min(_SPEED, left / _CONTROL)
                 c, s = math.cos(yaw), math.sin(yaw)
                 self.simulator.set_command(c * speed[0] + s * speed[1], -s * speed[0] + c * speed[1], _SPIN)

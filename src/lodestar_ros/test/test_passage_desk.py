@@ -47,10 +47,10 @@ class Bench:
 
     def __init__(self, stairs: bool = True, lifts: bool = False, gait="") -> None:
         self.now, self.x, self.yaw, self.known, self.sent, self.asked = 0.0, -0.75, 0.0, True, {}, []
-        self.ends, self.heard, self.listens, self.timer = [], [], {}, None
+        self.ends, self.heard, self.listens, self.timer, self.gait = [], [], {}, None, gait
         ready = SimpleNamespace(
-            service_is_ready=lambda: gait != "",
-            call_async=lambda request: self.asked.append(request.data) or Future(gait),
+            service_is_ready=lambda: self.gait != "",
+            call_async=lambda request: self.asked.append(request.data) or Future(self.gait),
         )
         node = SimpleNamespace(
             shared=SimpleNamespace(floors=FloorsConfig(stairs=stairs, lifts=lifts)),
@@ -185,6 +185,40 @@ def test_a_person_tells_of_floors_and_helps_with_the_lift() -> None:
     bench.tell("the door is open, this is the second floor")
     bench.run(30.0)
     assert bench.ends[0][1].done and {"arrived": 1} in bench.news
+
+
+def test_a_level_that_is_told_in_the_lift_is_not_that_of_the_floor_that_was_left() -> None:
+    bench = Bench(lifts=True)
+    bench.node.now = 0.0
+    bench.take(LIFT)
+    bench.run(1.0)
+    bench.tell("the door is open")
+    bench.run(20.0)
+    bench.tell("we are on the second floor")
+    bench.run(5.0)
+    assert not any("level" in news for news in bench.news) and not bench.ends
+    assert bench.sent["cmd_vel"][-1].linear.x == 0.0, "nobody has said that the door is open"
+    bench.tell("the door is open")
+    bench.run(30.0)
+    assert bench.ends[0][1].done and {"arrived": 1} in bench.news
+
+
+def test_a_passage_that_is_taken_in_the_place_of_another_ends_that_one() -> None:
+    bench = Bench(gait=True)
+    bench.node.now = 0.0
+    bench.take()
+    bench.run(5.0)
+    assert bench.sent["cmd_vel"][-1].linear.x > 0.0
+    bench.gait = False
+    bench.take(ticket=8)
+    assert bench.sent["cmd_vel"][-1].linear.x == 0.0
+    count = len(bench.sent["cmd_vel"])
+    bench.run(0.1)
+    ((ticket, end),) = bench.ends
+    assert ticket == 8 and not end.done
+    bench.ends.clear()
+    bench.run(5.0)
+    assert not any(command.linear.x for command in bench.sent["cmd_vel"][count:]) and not bench.ends
 
 
 def test_a_passage_that_failed_is_passed_on() -> None:

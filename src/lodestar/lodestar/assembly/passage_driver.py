@@ -67,10 +67,13 @@ class PassageDriver:
         self._under_way = None if is_it else self._under_way
         return is_it
 
-    def hear(self, door_is_open: bool, level: int | None = None) -> None:
-        """A person says whether the door of the lift that is taken is open, and which level is reached."""
-        if isinstance(self._under_way, LiftRide):
-            self._under_way.hear(door_is_open, level)
+    def hear(self, door_is_open: bool | None, level: int | None = None) -> None:
+        """A person says whether the door of the lift that is taken is open, and which level is reached; None = neither.
+
+        A level without a word of the door is kept while the robot waits for one, and opens none.
+        """
+        if isinstance(self._under_way, LiftRide) and (door_is_open is not None or self.asks):
+            self._under_way.hear(bool(door_is_open), level)
 
     def update(self, now: float, map_from_base: np.ndarray, stamp: float | None = None) -> PassageStep | None:
         """Return the step of a base at (4, 4) in map; None where nothing is under way.

@@ -44,7 +44,7 @@ class PassageDesk:
         self._config: FloorsConfig = node.shared.floors
         self._driver = PassageDriver(self._config)
         self._buffer = node.transforms(newest=True).buffer
-        self._news = node.create_publisher(String, "~/passage", qos.HISTORY)
+        self._news = node.create_publisher(String, "~/passage", qos.EVENT)  # news that is old would be untrue
         node.listen(String, "~/told", self._on_told, qos.EVENT)
         self._waits: tuple[TakePassage, float, Any] | None = None  # for the gait: command, since when, answer
         if self._config.stairs or self._config.lifts:

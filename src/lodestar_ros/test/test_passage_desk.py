@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from rclpy.qos import DurabilityPolicy
 from std_msgs.msg import String
 
 from lodestar.agent.errands.commands import PassageFailed, TakePassage
@@ -47,6 +48,7 @@ class Bench:
 
     def __init__(self, stairs: bool = True, lifts: bool = False, gait="") -> None:
         self.now, self.x, self.yaw, self.known, self.sent, self.asked = 0.0, -0.75, 0.0, True, {}, []
+        self.profiles: dict = {}
         self.ends, self.heard, self.listens, self.timer, self.gait = [], [], {}, None, gait
         ready = SimpleNamespace(
             service_is_ready=lambda: self.gait != "",
@@ -55,9 +57,7 @@ class Bench:
         node = SimpleNamespace(
             shared=SimpleNamespace(floors=FloorsConfig(stairs=stairs, lifts=lifts)),
             transforms=lambda newest: SimpleNamespace(buffer=self),
-            create_publisher=lambda kind, name, profile: SimpleNamespace(
-                publish=self.sent.setdefault(name, []).append
-            ),
+            create_publisher=self.publisher,
             listen=lambda kind, name, take, profile: self.listens.__setitem__(name, take),
             create_client=lambda kind, name: ready,
             steady_timer=lambda period, call: setattr(self, "timer", call),
@@ -70,6 +70,10 @@ class Bench:
         )
         thread = SimpleNamespace(post=lambda call, slot="": call())
         self.desk = PassageDesk(node, loop, thread, FrameNames())
+
+    def publisher(self, kind, name, profile):
+        self.profiles[name] = profile
+        return SimpleNamespace(publish=self.sent.setdefault(name, []).append)
 
     def lookup_fresh(self, target, source, now, max_age):
         if not self.known:
@@ -219,6 +223,11 @@ def test_a_passage_that_is_taken_in_the_place_of_another_ends_that_one() -> None
     bench.ends.clear()
     bench.run(5.0)
     assert not any(command.linear.x for command in bench.sent["cmd_vel"][count:]) and not bench.ends
+
+
+def test_a_mapping_node_that_was_started_again_hears_nothing_of_before() -> None:
+    # "you are on the second floor", said before the robot walked down, would renumber all floors
+    assert Bench().profiles["~/passage"].durability is DurabilityPolicy.VOLATILE
 
 
 def test_a_passage_that_failed_is_passed_on() -> None:

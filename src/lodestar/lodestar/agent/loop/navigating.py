@@ -333,21 +333,14 @@ class NavigatingState:
         return True
 
     def _follow_map(self, run: DirectiveRun, navigation: Navigation) -> bool:
-        """Return whether the goal was sent anew, where it lies since SLAM has closed a loop, or is decided on anew.
-
-        Moves that are too small for that add up.
-        """
+        """Return whether the goal, moved by closed loops, was sent or is decided on anew; small moves add up."""
         goal = navigation.moved
         assert goal is not None
         if apart(goal, navigation.proposal.goal)[0] < self._context.config.same_goal_distance:
             return False
-        navigation.moved = None
-        proposal = replace(navigation.proposal, goal=goal)
-        verdict = self._transitions.send(run, proposal, self._context.next_epoch())
-        if not verdict.accepted:
-            run.text = (
-                f"My goal lies elsewhere since the map was corrected ({verdict.reason}); choosing anew."
-            )
+        navigation.moved, proposal = None, replace(navigation.proposal, goal=goal)
+        if not self._transitions.send(run, proposal, self._context.next_epoch()).accepted:
+            run.text = "My goal lies elsewhere since the map was corrected; choosing anew."
             self._transitions.redecide(run)
         return True
 

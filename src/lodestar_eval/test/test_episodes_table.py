@@ -10,8 +10,9 @@ import math
 import pytest
 
 from lodestar.agent.loop.machine import PartKinds
-from lodestar_eval.benchmarks.episodes import BENCHMARK, NOISE_NAMES, _planned, _result, _write_rows
+from lodestar_eval.benchmarks.episodes import BENCHMARK, _planned, _result, _write_rows
 from lodestar_eval.episode_metrics import metrics_of
+from lodestar_eval.episode_options import NOISE_NAMES
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.plots import save_overview
 

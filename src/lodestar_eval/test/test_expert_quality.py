@@ -1,5 +1,6 @@
 """False proposals among those of an expert, and the tables of experts that change."""
 
+import argparse
 import math
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.grammar import parse_directive
+from lodestar_eval.benchmarks.episodes import BENCHMARK, _planned
 from lodestar_eval.expert_quality import (
     FALSENESS,
     PHASES,
@@ -106,3 +108,27 @@ def test_seconds_are_compared_by_building_and_a_failed_search_counts_with_its_li
     table = phase_table(("ours", "rival"), metrics)
     assert [row[0] for row in table.rows] == ["ours", "rival"] and table.rows[1][4] == "nan"
     assert [bar.name for bar in phase_bars(metrics)] == ["saved_low.rival"]
+
+
+def planned(tmp_path, *words):
+    parser = argparse.ArgumentParser()
+    BENCHMARK.add_options(parser)
+    return _planned(parser.parse_args(["--world", "office,warehouse", "--seeds", "1-3", *words]), tmp_path)
+
+
+def test_experts_change_from_building_to_building_and_all_buildings_are_there(tmp_path):
+    _, told = planned(tmp_path)
+    _, changing = planned(tmp_path, "--experts", "changing")
+    assert not any(one.falseness for one in told)
+    assert {(one.world, one.seed) for one in changing} == {(one.world, one.seed) for one in told}
+    for number, one in enumerate(changing):
+        assert one.falseness == falseness_in(one.world, phase_of(number, len(changing)))
+    assert [one.falseness for one in planned(tmp_path, "--experts", "changing")[1]] == [
+        one.falseness for one in changing
+    ]
+
+
+def test_a_search_may_drift_and_close_loops(tmp_path):
+    still, drifts = (planned(tmp_path, *words)[0].episode.simulator for words in ((), ("--drift",)))
+    assert not still.localization.slam.enabled and drifts.localization.slam.enabled
+    assert drifts.odometry != still.odometry

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from lodestar_eval.arms import Pick, fall
-from lodestar_eval.benchmarks.episodes import BENCHMARK, _names, _settings
+from lodestar_eval.benchmarks.episodes import BENCHMARK
+from lodestar_eval.episode_options import policies_of, settings_of
 from lodestar_eval.metrics import paired_difference
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.policy_tables import (
@@ -222,10 +223,10 @@ def test_a_rising_share_is_a_negative_fall():
 
 
 def test_names_of_policies_and_settings():
-    assert _names("core") == core_rows() and _names("all") == all_rows()
-    assert _names("core,bandit,random") == (*core_rows(), "random")
-    assert _settings("unexplored,pre-explored") == ("unexplored", "pre_explored")
-    for parse, text in ((_names, "oracle"), (_settings, "explored"), (_names, "")):
+    assert policies_of("core") == core_rows() and policies_of("all") == all_rows()
+    assert policies_of("core,bandit,random") == (*core_rows(), "random")
+    assert settings_of("unexplored,pre-explored") == ("unexplored", "pre_explored")
+    for parse, text in ((policies_of, "oracle"), (settings_of, "explored"), (policies_of, "")):
         with pytest.raises(argparse.ArgumentTypeError):
             parse(text)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lodestar_eval.benchmarks.episodes import NOISE_NAMES
+from lodestar_eval.episode_options import NOISE_NAMES
 from lodestar_eval.finished_parts import FinishedParts
 from lodestar_eval.metrics import cluster_interval, defined, mean, paired_difference, share_interval
 from lodestar_eval.options import add_parts_option, positive_int, positive_seconds, seed_list

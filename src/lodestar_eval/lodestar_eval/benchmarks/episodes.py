@@ -8,137 +8,34 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lodestar_eval.episode_metrics import metrics_of
+from lodestar_eval.episode_options import add_options
 from lodestar_eval.expert_quality import falseness_in, phase_bars, phase_metrics, phase_of, phase_table
-from lodestar_eval.options import (
-    DETECTORS,
-    add_reasoner_options,
-    add_selection_options,
-    positive_int,
-    positive_seconds,
-    seed_list,
-    selection_of,
-)
+from lodestar_eval.options import DETECTORS, selection_of
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
 from lodestar_eval.report import number
 from lodestar_eval.stages import StageClock
 from lodestar_eval.trials import (
     REFERENCE,
-    SETTINGS,
     UNDELAYED,
     WARM,
     Building,
     Plan,
-    all_rows,
-    core_rows,
     learn,
     run_buildings,
 )
 
-NOISE_NAMES = ("none", "mild", "strong", "detector")  # of settings.NOISES, which is slow to import
-MEASURED = "detector"  # the default where searches are told: a real detector's errors
+if TYPE_CHECKING:
+    from lodestar_sim.simulator import SimConfig
+
 _SUCCESS_BOUND, _SPL_BOUND = 0.95, 0.70  # of the bandit in unmapped buildings; the issue's bars
 _EPOCH_BOUND = 0.3  # s of processor time per decision epoch, p95 (DESIGN section 6)
 _SPEED_BOUND = 8.0  # simulated seconds per processor second of the episode
-
-
-def _names(text: str) -> tuple[str, ...]:
-    """Policies of "core", "all" or names with commas between them."""
-    groups = {"core": core_rows(), "all": all_rows()}
-    chosen = dict.fromkeys(name for part in text.split(",") for name in groups.get(part, (part,)))
-    foreign = [name for name in chosen if name not in (*all_rows(), WARM)]
-    if foreign:
-        raise argparse.ArgumentTypeError(
-            f"there is no policy {', '.join(foreign)!r}; there are core, all, {', '.join((*all_rows(), WARM))}"
-        )
-    return tuple(chosen)
-
-
-def _settings(text: str) -> tuple[str, ...]:
-    """Keys of "unexplored,pre-explored"."""
-    foreign = [name for name in text.split(",") if name not in SETTINGS]
-    if foreign:
-        raise argparse.ArgumentTypeError(f"{', '.join(foreign)!r} is none of {', '.join(SETTINGS)}")
-    return tuple(dict.fromkeys(SETTINGS[name] for name in text.split(",")))
-
-
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--world", "--worlds", default="apartment,office",
-        help="apartment, office, warehouse, a world file, a real map; with commas between them "
-        "(default apartment,office)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--seeds", type=seed_list, default="1-30",
-        help="such as 1-30 or 1,4,9-12, of every kind (default 1-30: 60 buildings)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--policies", type=_names, default="bandit",
-        help="core (the bandit, each expert alone, frontier_led, the reference), all, or names (default bandit)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--settings",
-        type=_settings,
-        default="unexplored",
-        help="unexplored,pre-explored (default unexplored)",
-    )
-    parser.add_argument(
-        "--warm-seeds", type=seed_list, default=None, metavar="SEEDS",
-        help="adds the row bandit_warm, which has worked in these worlds; none of them is evaluated",
-    )  # fmt: skip
-    parser.add_argument(
-        "--limit-time",
-        type=positive_seconds,
-        default=600.0,
-        metavar="S",
-        help="simulated seconds per episode",
-    )
-    parser.add_argument(
-        "--jobs", type=positive_int, default=1, help="processes that run episodes (default 1)"
-    )
-    parser.add_argument(
-        "--answer-time", type=positive_seconds, default=None, metavar="S",
-        help="simulated seconds that an expert takes to answer (default: what it was measured to take)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--noise", choices=NOISE_NAMES, default=MEASURED, help="of perception (default %(default)s)"
-    )
-    parser.add_argument(
-        "--perception",
-        choices=("labels", *DETECTORS),
-        default="labels",
-        help="labels (default): the simulator's, with --noise; on rendered images alone, nanodet: NanoDet (make "
-        "detector); network: the packaged network",
-    )
-    parser.add_argument(
-        "--floor",
-        choices=("on", "off"),
-        default=None,
-        help="the floor layer of the map (default: as config/sim.yaml)",
-    )
-    parser.add_argument(
-        "--world-model",
-        choices=("on", "off"),
-        default="on",
-        help="validation of goals, diagnosis and recovery (default on)",
-    )
-    parser.add_argument(
-        "--experts",
-        choices=("true", "changing"),
-        default="true",
-        help="changing: map and view claim false places, by a chance of each kind of building, and another one in each "
-        "third of the buildings, which come in random order (default true)",
-    )
-    add_reasoner_options(parser)
-    add_selection_options(parser)
-    parser.add_argument("--directive", default=None, help="instead of each seed's own")
-    parser.add_argument(
-        "--log", type=Path, default=None, metavar="FILE", help="all decisions in one file, for replay-log"
-    )
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
@@ -184,6 +81,7 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
         robot_config,
         with_detector,
     )
+    from lodestar_sim.simulator import SimConfig
     from lodestar_sim.worlds import WorldError, world_from_spec
 
     kinds = [kind for kind in options.world.split(",") if kind]
@@ -215,6 +113,7 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
         reasoner_delay=options.think,
         answer_delay=options.late,
         eyes=options.eyes,
+        simulator=_drifting() if options.drift else SimConfig(),
     )
     if options.perception in DETECTORS:
         try:
@@ -304,6 +203,15 @@ def _compared(
         ),
         plots=(*plots, *result.plots),
     )  # fmt: skip
+
+
+def _drifting() -> SimConfig:
+    """Return a robot whose odometry drifts, and a SLAM that closes loops."""
+    from lodestar_sim.robot import GO2_DRIFT, LocalizationConfig
+    from lodestar_sim.simulator import SimConfig
+    from lodestar_sim.slam import SlamConfig
+
+    return SimConfig(odometry=GO2_DRIFT, localization=LocalizationConfig(slam=SlamConfig(enabled=True)))
 
 
 def _changing(buildings: Sequence[Building]) -> list[Building]:
@@ -420,6 +328,6 @@ def _write_rows(outcomes: list[EpisodeOutcome], folder: Path) -> None:
 BENCHMARK = Benchmark(
     "episodes",
     "Find something in buildings nobody mapped: success, SPL, time, cost per stage.",
-    _add_options,
+    add_options,
     _run,
 )

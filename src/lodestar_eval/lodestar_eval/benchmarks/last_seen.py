@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lodestar_eval.benchmarks.episodes import NOISE_NAMES
+from lodestar_eval.episode_options import NOISE_NAMES
 from lodestar_eval.metrics import bootstrap_interval, defined, mean
 from lodestar_eval.options import positive_int, positive_seconds, seed_list
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table

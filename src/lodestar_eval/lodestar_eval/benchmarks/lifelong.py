@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lodestar.experts.registry import expert_names
-from lodestar_eval.benchmarks.episodes import MEASURED, NOISE_NAMES
+from lodestar_eval.episode_options import MEASURED, NOISE_NAMES
 from lodestar_eval.metrics import bootstrap_interval, cluster_interval, defined, mean
 from lodestar_eval.options import (
     add_selection_options,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lodestar_eval.benchmarks.episodes import MEASURED, NOISE_NAMES
+from lodestar_eval.episode_options import MEASURED, NOISE_NAMES
 from lodestar_eval.finished_parts import FinishedParts
 from lodestar_eval.memory_qa.rows import EYES, ROWS
 from lodestar_eval.memory_qa.wordings import BOTH, CHOICES, DEVELOPMENT

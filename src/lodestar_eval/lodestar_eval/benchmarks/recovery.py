@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from lodestar_eval.benchmarks.episodes import MEASURED, NOISE_NAMES
+from lodestar_eval.episode_options import MEASURED, NOISE_NAMES
 from lodestar_eval.options import positive_int, positive_seconds, seed_list
 from lodestar_eval.registry import BadOptions, Benchmark, Result
 

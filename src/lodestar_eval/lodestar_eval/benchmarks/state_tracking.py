@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lodestar_eval.benchmarks.episodes import NOISE_NAMES
+from lodestar_eval.episode_options import NOISE_NAMES
 from lodestar_eval.metrics import mean, paired_difference, share
 from lodestar_eval.options import positive_int, seed_list
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table

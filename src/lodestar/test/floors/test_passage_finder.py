@@ -42,7 +42,9 @@ def after(*seen: tuple) -> Building:
     return building
 
 
-@given(slope=st.floats(0.45, 0.52), off=st.floats(1.0, 1.35), first=st.floats(1.2, 2.0), rest=st.floats(3.0, 5.0))
+@given(
+    slope=st.floats(0.45, 0.52), off=st.floats(1.0, 1.35), first=st.floats(1.2, 2.0), rest=st.floats(3.0, 5.0)
+)
 @settings(max_examples=40, deadline=None)
 def test_a_flight_that_looked_too_steep_is_taken_once_more_of_it_is_seen(slope, off, first, rest) -> None:
     short = steeper(surface(slope, first), off)

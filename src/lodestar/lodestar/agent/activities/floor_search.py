@@ -100,7 +100,9 @@ class FloorSearch:
         pace, recent = self._paces(run, left)
         seconds = left.seconds(max(left.rate, recent), pace)
         for one in sorted(others, key=lambda other: other.seconds):
-            there = self._left_there(run, one.level) or FloorRest(left.area, left.area / pace)  # as large as this one
+            there = self._left_there(run, one.level) or FloorRest(
+                left.area, left.area / pace
+            )  # as large as this one
             if not FloorRest(left.unseen, seconds).is_slower(there, one.seconds):
                 continue
             if one.level is None:

@@ -19,11 +19,12 @@ from lodestar_eval.metrics import paired_difference
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import Bar, Table
 
-#: Share of false answers, by expert.
+#: Chance that an answer begins a false claim where none is made, by expert. As a claim lasts until the robot has been
+#: there, more of the answers are false: with 0.4 about 0.7, where the robot drives to what is claimed.
 Falseness = Mapping[str, float]
 
-#: What changes from one third of the buildings to the next, and the share of false answers by kind of building and
-#: expert; chosen, the regime that issue 36 names. Where a detector does not know the word, map and view name others.
+#: What changes from one third of the buildings to the next, and that chance by kind of building and expert;
+#: chosen, the regime that issue 36 names. Where a detector does not know the word, map and view name others.
 PHASES = ("a view that is wrong in warehouses", "a detector without the word", "rooms without labels")
 FALSENESS: tuple[Mapping[str, Falseness], ...] = (
     {"office": {EGO_VLM.name: 0.4}, "warehouse": {EGO_VLM.name: 0.8}},
@@ -45,12 +46,12 @@ def phase_of(number: int, buildings: int) -> int:
 
 
 def falseness_in(world: str, phase: int) -> Falseness:
-    """Return the shares of false answers in a building of a kind, such as "office" or "office?ring=1"."""
+    """Return the chances of false claims in a building of a kind, such as "office" or "office?ring=1"."""
     return FALSENESS[phase].get(world.partition("?")[0], {})
 
 
 class FalseWitness:
-    """Replaces a share of the experts' answers by false places. A place is claimed until the robot has been there."""
+    """Replaces answers by false places, by the chance of each expert. A place is claimed until the robot was there."""
 
     def __init__(self, falseness: Falseness, seed: int) -> None:
         self._falseness = dict(falseness)

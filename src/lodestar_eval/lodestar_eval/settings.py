@@ -67,7 +67,7 @@ class EpisodeSettings:
     # simulated seconds by which experts that use the reasoner delay their answers, as if it ran within them
     answer_delay: float = 0.0
     eyes: str = "none"  # of `search_eyes.EYES`: what a scripted model is shown that judges views
-    falseness: Mapping[str, float] = field(default_factory=dict)  # share of false proposals, by expert
+    falseness: Mapping[str, float] = field(default_factory=dict)  # chance of a false claim, by expert
     patience: float = 30.0  # simulated seconds after the time limit until the episode fails as stuck; chosen
     simulator: SimConfig = field(default_factory=SimConfig)
     navigator: NavigatorConfig = field(default_factory=NavigatorConfig)

@@ -116,7 +116,7 @@ def _valued(selection: SelectionConfig) -> SelectionConfig:
 class Building:
     """One building of a plan. tag: distinguishes worlds of several kinds in file names.
 
-    falseness: share of false proposals there, by expert.
+    falseness: chance of a false claim there, by expert.
     """
 
     world: str

@@ -70,7 +70,7 @@ def test_a_place_that_is_left_out_or_of_another_errand_is_claimed_no_more():
     assert (other.goal != left_out.goal).any()
 
 
-def test_the_share_of_false_answers_is_what_was_asked_for():
+def test_a_claim_begins_by_the_chance_that_was_asked_for():
     false = 0
     for seed in range(400):
         answer = FalseWitness({"ego_vlm": 0.3}, seed).answer("ego_vlm", request(1), own(1), GRID)

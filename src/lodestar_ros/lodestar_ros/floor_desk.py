@@ -35,7 +35,7 @@ class FloorDesk:
         self.stack = FloorStack(config.floors, chain, base)
         self._publisher = node.create_publisher(String, "~/building", qos.LATCHED)
         self._node, self._lock = node, lock
-        node.listen(String, "goal_selector/passage", self._on_passage, qos.HISTORY)
+        node.listen(String, "goal_selector/passage", self._on_passage, qos.EVENT)
 
     def _on_passage(self, message: String) -> None:
         with self._lock:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from lodestar.agent.errands.commands import Command, Feedback, RequestProposals, SendGoal, State
+from lodestar.agent.errands.commands import Command, Feedback, RequestProposals, SendGoal, State, TakePassage
 from lodestar.agent.loop.machine import DecisionLoop
 from lodestar_ros.diagnostics import Diagnostics
 from lodestar_ros.idle_collector import IdleCollector
@@ -193,7 +193,7 @@ class LoopThread:
                     self._stops -= 1
                 elif callable(item):
                     item()
-                elif self._stops == 0 or not isinstance(item, SendGoal | RequestProposals):
+                elif self._stops == 0 or not isinstance(item, SendGoal | RequestProposals | TakePassage):
                     self._carry_out(item)
             except Exception as error:  # a failure must not block the others, least of all a halt
                 self._on_error(error)

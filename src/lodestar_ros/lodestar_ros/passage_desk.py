@@ -44,7 +44,7 @@ class PassageDesk:
         self._config: FloorsConfig = node.shared.floors
         self._driver = PassageDriver(self._config)
         self._buffer = node.transforms(newest=True).buffer
-        self._news = node.create_publisher(String, "~/passage", qos.HISTORY)
+        self._news = node.create_publisher(String, "~/passage", qos.EVENT)  # news that is old would be untrue
         node.listen(String, "~/told", self._on_told, qos.EVENT)
         self._waits: tuple[TakePassage, float, Any] | None = None  # for the gait: command, since when, answer
         if self._config.stairs or self._config.lifts:
@@ -61,8 +61,8 @@ class PassageDesk:
         if not (self._config.stairs if stairs else self._config.lifts):
             self._end(command.ticket, SkillEnd(False, "the operator has not allowed it"))
             return
+        self.stop()  # one passage at a time
         self._say(cross=command.passage.id)
-        self._waits = None
         if stairs and self._gait.service_is_ready():
             answer = self._gait.call_async(SetBool.Request(data=True))
             self._waits = command, self._node.now, answer
@@ -145,8 +145,10 @@ class PassageDesk:
 
     def _on_told(self, message: String) -> None:
         told = read_floor_news(message.data)
-        if told.door is not None and self._driver.rides:
-            self._driver.hear(told.door, told.level)
+        if self._driver.rides and (told.door is not None or told.level is not None):
+            self._driver.hear(
+                told.door, told.level
+            )  # `mapping` believes that it is still on the floor that it left
         elif told.is_lift:
             pose, stamp = self._pose(self._node.now)
             if math.isfinite(stamp):  # it stands before the door, as `approach_of` has it

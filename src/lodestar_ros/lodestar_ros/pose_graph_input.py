@@ -47,7 +47,11 @@ class PoseGraphInput:
 
 
 def _read(data: bytes) -> PoseGraph:
-    return graph_from_msg(deserialize_message(data, MarkerArray))
+    try:
+        message = deserialize_message(data, MarkerArray)
+    except RuntimeError as error:  # RMWError
+        raise BadMessage(f"bytes that are no MarkerArray: {error}") from error
+    return graph_from_msg(message)
 
 
 def graph_from_msg(message: MarkerArray) -> PoseGraph:

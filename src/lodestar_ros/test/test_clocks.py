@@ -185,7 +185,7 @@ def header(stamp: float) -> SimpleNamespace:
 def listening(node, monkeypatch):
     """The node's reception of stamped messages, and what it passed on."""
     got, made = [], []
-    monkeypatch.setattr(node, "create_subscription", lambda *given: made.append(given[2]))
+    monkeypatch.setattr(node, "create_subscription", lambda *given, **_: made.append(given[2]))
     node.listen(Header, "points", got.append, qos.SENSOR, stamped=True)
     return made[0], got
 

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from lodestar.agent.errands.commands import CancelGoal, SendGoal, State
+from lodestar.agent.errands.commands import CancelGoal, SendGoal, State, TakePassage
 from lodestar_ros.loop_thread import LoopThread
 
 
@@ -119,7 +119,7 @@ def test_a_stop_refuses_motion_at_once_though_the_thread_is_busy_and_overtakes_w
 
 
 def test_a_goal_that_was_decided_before_a_stop_is_not_sent_after_it(bench):
-    bench.loop.commands = [SendGoal(1, None), CancelGoal("old")]
+    bench.loop.commands = [SendGoal(1, None), TakePassage(1, None, None, 1, 1), CancelGoal("old")]
     busy(bench)
     bench.thread.stop(lambda: None)
     bench.loop.gate.set()

@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from rclpy.qos import DurabilityPolicy
 from std_msgs.msg import String
 
 from lodestar.agent.errands.commands import PassageFailed, TakePassage
@@ -47,17 +48,16 @@ class Bench:
 
     def __init__(self, stairs: bool = True, lifts: bool = False, gait="") -> None:
         self.now, self.x, self.yaw, self.known, self.sent, self.asked = 0.0, -0.75, 0.0, True, {}, []
-        self.ends, self.heard, self.listens, self.timer = [], [], {}, None
+        self.profiles: dict = {}
+        self.ends, self.heard, self.listens, self.timer, self.gait = [], [], {}, None, gait
         ready = SimpleNamespace(
-            service_is_ready=lambda: gait != "",
-            call_async=lambda request: self.asked.append(request.data) or Future(gait),
+            service_is_ready=lambda: self.gait != "",
+            call_async=lambda request: self.asked.append(request.data) or Future(self.gait),
         )
         node = SimpleNamespace(
             shared=SimpleNamespace(floors=FloorsConfig(stairs=stairs, lifts=lifts)),
             transforms=lambda newest: SimpleNamespace(buffer=self),
-            create_publisher=lambda kind, name, profile: SimpleNamespace(
-                publish=self.sent.setdefault(name, []).append
-            ),
+            create_publisher=self.publisher,
             listen=lambda kind, name, take, profile: self.listens.__setitem__(name, take),
             create_client=lambda kind, name: ready,
             steady_timer=lambda period, call: setattr(self, "timer", call),
@@ -70,6 +70,10 @@ class Bench:
         )
         thread = SimpleNamespace(post=lambda call, slot="": call())
         self.desk = PassageDesk(node, loop, thread, FrameNames())
+
+    def publisher(self, kind, name, profile):
+        self.profiles[name] = profile
+        return SimpleNamespace(publish=self.sent.setdefault(name, []).append)
 
     def lookup_fresh(self, target, source, now, max_age):
         if not self.known:
@@ -185,6 +189,45 @@ def test_a_person_tells_of_floors_and_helps_with_the_lift() -> None:
     bench.tell("the door is open, this is the second floor")
     bench.run(30.0)
     assert bench.ends[0][1].done and {"arrived": 1} in bench.news
+
+
+def test_a_level_that_is_told_in_the_lift_is_not_that_of_the_floor_that_was_left() -> None:
+    bench = Bench(lifts=True)
+    bench.node.now = 0.0
+    bench.take(LIFT)
+    bench.run(1.0)
+    bench.tell("the door is open")
+    bench.run(20.0)
+    bench.tell("we are on the second floor")
+    bench.run(5.0)
+    assert not any("level" in news for news in bench.news) and not bench.ends
+    assert bench.sent["cmd_vel"][-1].linear.x == 0.0, "nobody has said that the door is open"
+    bench.tell("the door is open")
+    bench.run(30.0)
+    assert bench.ends[0][1].done and {"arrived": 1} in bench.news
+
+
+def test_a_passage_that_is_taken_in_the_place_of_another_ends_that_one() -> None:
+    bench = Bench(gait=True)
+    bench.node.now = 0.0
+    bench.take()
+    bench.run(5.0)
+    assert bench.sent["cmd_vel"][-1].linear.x > 0.0
+    bench.gait = False
+    bench.take(ticket=8)
+    assert bench.sent["cmd_vel"][-1].linear.x == 0.0
+    count = len(bench.sent["cmd_vel"])
+    bench.run(0.1)
+    ((ticket, end),) = bench.ends
+    assert ticket == 8 and not end.done
+    bench.ends.clear()
+    bench.run(5.0)
+    assert not any(command.linear.x for command in bench.sent["cmd_vel"][count:]) and not bench.ends
+
+
+def test_a_mapping_node_that_was_started_again_hears_nothing_of_before() -> None:
+    # "you are on the second floor", said before the robot walked down, would renumber all floors
+    assert Bench().profiles["~/passage"].durability is DurabilityPolicy.VOLATILE
 
 
 def test_a_passage_that_failed_is_passed_on() -> None:

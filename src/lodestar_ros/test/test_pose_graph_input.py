@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import struct
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,14 +12,19 @@ import pytest
 
 pytest.importorskip("rclpy", reason="needs ROS 2")
 
+import rclpy
+import rclpy.executors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rclpy.serialization import serialize_message
 from visualization_msgs.msg import Marker, MarkerArray
 
 from lodestar.geometry.closure_config import POSE_GRAPHS
+from lodestar.geometry.corrections import Anchor
 from lodestar.geometry.pose_graph import SETTLED, PoseGraph
+from lodestar.geometry.poses import planar_transform
 from lodestar_ros.codec import BadMessage
+from lodestar_ros.node import LodestarNode
 from lodestar_ros.pose_graph_input import NODES, TOPIC, PoseGraphInput, graph_from_msg, graph_to_msg
 
 
@@ -91,6 +98,18 @@ def test_bytes_that_are_no_graph_are_refused(node, data):
         node.hear(data)
 
 
+@pytest.mark.parametrize("count", [5, 0xFFFFFFFF])
+def test_bytes_that_end_too_soon_keep_no_anchor_from_following(node, count):
+    anchor, jump = Anchor(), planar_transform(0.5, 0.0, 0.0)
+    node.hear(struct.pack("<4sIiI", b"\0\1\0\0", count, 1, 0))
+    moved = []
+    for k in range(40):
+        map_from_odom = np.eye(4) if k < 30 else jump
+        with anchor.correction(map_from_odom, planar_transform(0.5 * k, 0.0, 0.0), 1.0 * k) as correction:
+            moved.append(correction is not None)
+    assert [k for k, one in enumerate(moved) if one] == [30]
+
+
 def test_an_empty_topic_hears_nothing():
     node = Node("")
     PoseGraphInput(node)
@@ -109,3 +128,32 @@ def test_there_and_back(count, seed, stamp):
     assert back.stamp == pytest.approx(stamp, abs=1e-6)
     np.testing.assert_array_equal(back.ids, ids)
     np.testing.assert_allclose(back.places, graph.places)
+
+
+@pytest.mark.ros
+def test_a_node_hears_the_topic_over_dds():
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=173)
+    node, other = (
+        LodestarNode("follower", context=context),
+        rclpy.create_node("slam_toolbox", context=context),
+    )
+    executor = rclpy.executors.SingleThreadedExecutor(context=context)
+    try:
+        PoseGraphInput(node)
+        sender = other.create_publisher(MarkerArray, TOPIC, 1)  # SLAM Toolbox's profile
+        executor.add_node(node)
+        end = time.monotonic() + 30.0
+        while POSE_GRAPHS.at(100.0) is None and time.monotonic() < end:
+            sender.publish(toolbox({0: (1.0, 2.0), 1: (1.5, 2.0)}, 7.5))
+            executor.spin_once(timeout_sec=0.2)
+        offer = POSE_GRAPHS.at(100.0)
+        assert offer is not None and offer.stamp == 7.5 and offer.graph is not None
+        np.testing.assert_allclose(offer.graph.places, [(1.0, 2.0), (1.5, 2.0)])
+    finally:
+        executor.remove_node(node)
+        node.close()
+        node.destroy_node()
+        other.destroy_node()
+        rclpy.shutdown(context=context)
+    assert POSE_GRAPHS.at(100.0) is None  # what ends with the node

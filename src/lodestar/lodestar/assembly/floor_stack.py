@@ -28,6 +28,10 @@ from lodestar.timing.stamps import Periodic
 from lodestar.worldmodel.amendments import ClosedWay
 from lodestar.worldmodel.way_floors import WayFloors
 
+_SAME_LIFT = (
+    1.0  # m between two places of the door of one lift, as people tell of them; chosen: less than its cabin
+)
+
 
 class FloorStack:
     """Keeps one mapper per floor in `plan`'s place, notices changes of floor, and remembers flights.
@@ -247,11 +251,11 @@ class FloorStack:
 
     def use(self, saved: SavedFloors, now: Callable[[], float]) -> Callable[[], None]:
         """Take the floors of a saved map into use; return what takes that back. The robot is on the active one."""
-        former = self.building, self._mappers, self._last, self._watch
+        former = self.building, self._mappers, self._last, self._watch, self._failures
         back = self._plan.use(saved.active, now)
         self._watch = HeightWatch(self.config.watch)
         self._returning = self._crossing = None
-        self._finder = PassageFinder(self.config)
+        self._finder, self._failures = PassageFinder(self.config), {}  # they know passages by their ids
         if saved.building is None or saved.mappers is None:
             self.building, self._mappers, self._last = Building(), {}, UNKNOWN
         else:
@@ -261,7 +265,8 @@ class FloorStack:
 
         def take_back() -> None:
             back()
-            self.building, self._mappers, self._last, self._watch = former
+            self.building, self._mappers, self._last, self._watch, self._failures = former
+            self._finder = PassageFinder(self.config)
 
         return take_back
 
@@ -280,7 +285,18 @@ class FloorStack:
             self.building = self.building.with_passage(replace(known, refused=why))
 
     def name(self, passage: Passage) -> Passage:
-        """Keep a passage that a person names, and return it with its id."""
+        """Keep a passage that a person names, and return it with its id. A lift that is named again is the same one,
+        where its door is now; it may be taken again.
+        """
+        for known in self.building.passages:
+            is_lift = passage.kind is PassageKind.LIFT and known.kind is passage.kind
+            if is_lift and known.ends_on(passage.lower) and math.dist(known.low, passage.low) <= _SAME_LIFT:
+                self._failures.pop(known.id, None)
+                named = replace(
+                    known, low=passage.low, high=passage.high, heading=passage.heading, refused=""
+                )
+                self.building = self.building.with_passage(named)
+                return named
         identity = max((one.id for one in self.building.passages), default=0) + 1
         named = replace(passage, id=identity, source=Source.NAMED)
         self.building = self.building.with_passage(named)

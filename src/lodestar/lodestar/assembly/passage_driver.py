@@ -36,6 +36,7 @@ class PassageDriver:
         self.config = config
         self._under_way: StairWalk | LiftRide | None = None
         self._ticket = 0
+        self._known: float | None = None  # when the pose was known last, while a lift is taken
 
     @property
     def ticket(self) -> int:
@@ -54,7 +55,7 @@ class PassageDriver:
 
     def take(self, command: TakePassage) -> None:
         """Begin to take a passage, in the place of another one."""
-        self._ticket = command.ticket
+        self._ticket, self._known = command.ticket, None
         if command.passage.kind is PassageKind.LIFT:
             self._under_way = LiftRide(command.passage, command.level, self.config.ride)
         else:
@@ -66,10 +67,13 @@ class PassageDriver:
         self._under_way = None if is_it else self._under_way
         return is_it
 
-    def hear(self, door_is_open: bool, level: int | None = None) -> None:
-        """A person says whether the door of the lift that is taken is open, and which level is reached."""
-        if isinstance(self._under_way, LiftRide):
-            self._under_way.hear(door_is_open, level)
+    def hear(self, door_is_open: bool | None, level: int | None = None) -> None:
+        """A person says whether the door of the lift that is taken is open, and which level is reached; None = neither.
+
+        A level without a word of the door is kept while the robot waits for one, and opens none.
+        """
+        if isinstance(self._under_way, LiftRide) and (door_is_open is not None or self.asks):
+            self._under_way.hear(bool(door_is_open), level)
 
     def update(self, now: float, map_from_base: np.ndarray, stamp: float | None = None) -> PassageStep | None:
         """Return the step of a base at (4, 4) in map; None where nothing is under way.
@@ -81,9 +85,21 @@ class PassageDriver:
             return None
         pose = np.array([*map_from_base[:2, 3], yaw_of(map_from_base)])
         tilt = math.acos(min(max(float(map_from_base[2, 2]), -1.0), 1.0))
-        command = walk.update(now, Stance(pose, float(map_from_base[2, 3]), tilt, stamp))
+        stance = Stance(pose, float(map_from_base[2, 3]), tilt, stamp)
+        knows = isinstance(walk, StairWalk) or self._is_known(now, stance, walk)
+        command = walk.update(now, stance) if knows else np.zeros(3)
         if walk.status is WalkStatus.WALKING:
             return PassageStep(command, self._ticket)
         self._under_way, done = None, walk.status is WalkStatus.DONE
         level = walk.reached if isinstance(walk, LiftRide) and done else None
         return PassageStep(command, self._ticket, SkillEnd(done, walk.why), level)
+
+    def _is_known(self, now: float, stance: Stance, ride: LiftRide) -> bool:
+        """Return whether a ride knows where the robot is; after `lost` seconds without, it is over."""
+        if stance.is_known(now, self.config.walk.fresh):
+            self._known = now
+            return True
+        self._known = now if self._known is None else self._known
+        if now - self._known > self.config.walk.lost:
+            ride.stop("I no longer know where I am")
+        return False

@@ -22,6 +22,7 @@ _KEPT = 8  # graphs that wait for a pose; chosen
 _NEAR = 1.0  # metres between a node of the graph (base_link) and the sensor's there; chosen: reach of a Go2's sensors
 _LAG = 1.0  # metres that the newest nodes of both ways may lie apart; chosen, two nodes
 _LOST = 10.0  # metres of the graph's way without a match, before which no further is sought; chosen
+_MANY = 10  # new nodes that none of ours matches, from which it is told; chosen, five metres
 _STRETCH = 1.2  # share by which one way may be longer than the other; chosen
 _SPAN = 3.0  # metres of way by whose places a heading is fitted; chosen, six nodes
 _FLAT = 0.5  # metres, root mean square, that those places must lie apart; chosen, one node
@@ -113,8 +114,12 @@ class GraphBinding:
 
     def __init__(self) -> None:
         self._ids, self._serials = np.empty(0, np.int64), np.empty(0, np.int64)
-        self._places, self._headings = np.empty((0, 2)), np.empty(0)
-        self._problem = ""
+        self._places, self._headings = (
+            np.empty((0, 2)),
+            np.empty(0),
+        )  # as of the last graph that was looked at
+        self._moved = np.empty((0, 4, 4))  # by which the map has moved them since
+        self._told: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -124,12 +129,15 @@ class GraphBinding:
 
         The map agrees with the graph about them: they are newer than what the graph has corrected.
         """
+        self._places = np.einsum("nij,nj->ni", self._moved[:, :2, :2], self._places) + self._moved[:, :2, 3]
+        self._headings = self._headings + np.arctan2(self._moved[:, 1, 0], self._moved[:, 0, 0])
+        self._moved = np.tile(np.eye(4), (len(self._ids), 1, 1))
         if len(self._ids) and np.isin(self._ids, graph.ids).mean() < _SAME_SESSION:
             self._forget("it has few of the known nodes: another session")
         fresh = np.flatnonzero(graph.ids > (self._ids[-1] if len(self._ids) else -1))
         pairs = list(_pairs(graph, fresh, way, int(self._serials[-1]) if len(self._serials) else -1))[::-1]
         if not pairs:
-            if len(fresh) > _LOST:
+            if len(fresh) > _MANY:
                 self._tell("its new nodes do not lie on the robot's way")
             return
         rows, nodes = np.array(pairs).T
@@ -138,6 +146,7 @@ class GraphBinding:
         self._serials = np.append(self._serials, way.serials[nodes])
         self._places = np.vstack([self._places, graph.places[rows]])
         self._headings = np.append(self._headings, headings)
+        self._moved = np.tile(np.eye(4), (len(self._ids), 1, 1))
 
     def moves(self, graph: PoseGraph, most: float) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the serial numbers (M,) of bound nodes and their moves (M, 4, 4) to where the graph has them; None if
@@ -154,28 +163,26 @@ class GraphBinding:
         if misfit > _UNLIKE or np.linalg.norm(after - before, axis=1).max() > most:
             self._forget("its nodes have not moved as one way: another session")
             return None
-        self._tell("")
         moves = np.tile(np.eye(4), (len(rows), 1, 1))
         c, s = np.cos(turns), np.sin(turns)
         moves[:, :2, :2] = np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=1)
         moves[:, :2, 3] = after - np.einsum("nij,nj->ni", moves[:, :2, :2], before)
-        return self._serials[known], moves
+        # An estimate may have shifted the way beside its headings: what it did is taken back, not fitted.
+        return self._serials[known], moves @ np.linalg.inv(self._moved[known])
 
     def follow(self, correction: MapCorrection) -> None:
         """Move what the map has of the graph."""
-        moves = correction.of_serials(self._serials)
-        self._places = np.einsum("nij,nj->ni", moves[:, :2, :2], self._places) + moves[:, :2, 3]
-        self._headings = self._headings + np.arctan2(moves[:, 1, 0], moves[:, 0, 0])
+        self._moved = correction.of_serials(self._serials) @ self._moved
 
     def _forget(self, why: str) -> None:
         self._ids, self._serials = np.empty(0, np.int64), np.empty(0, np.int64)
-        self._places, self._headings = np.empty((0, 2)), np.empty(0)
+        self._places, self._headings, self._moved = np.empty((0, 2)), np.empty(0), np.empty((0, 4, 4))
         self._tell(why)
 
     def _tell(self, problem: str) -> None:
-        if problem and problem != self._problem:
+        if problem not in self._told:
             _log.warning("the pose graph of SLAM is not followed: %s", problem)
-        self._problem = problem
+            self._told.add(problem)
 
 
 def _pairs(graph: PoseGraph, fresh: np.ndarray, way: Way, oldest: int) -> Iterator[tuple[int, int]]:

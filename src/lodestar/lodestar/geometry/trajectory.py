@@ -286,12 +286,11 @@ class Trajectory:
         if self._count >= self.config.most:
             half = self._count // 2
             kept = np.concatenate([np.arange(0, half, 2), np.arange(half, self._count)])
-            lost = np.add.reduceat(
-                self._bends[: self._count], kept
-            )  # an edge has the drift of those that it replaces
+            # an edge has the drift of those that it replaces, up to the node where it ends
+            joined = np.add.reduceat(self._bends[1 : self._count], kept[:-1])
             for name in _ARRAYS:
                 getattr(self, name)[: len(kept)] = getattr(self, name)[kept]
-            self._bends[1 : len(kept)] = lost[:-1]
+            self._bends[1 : len(kept)] = joined
             self._count = len(kept)
             return
         for name in _ARRAYS:

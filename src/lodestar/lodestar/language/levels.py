@@ -54,6 +54,32 @@ def barred_levels(constraints: Iterable[Constraint]) -> frozenset[int]:
     return frozenset(level for level in levels if level is not None)
 
 
+# words of what people tell of floors: of questions, of what is not so or not sure, and of where the robot is
+_ASKING = frozenset({"is", "are", "am", "do", "does", "where", "which", "what"})
+_DOUBTFUL = frozenset(
+    {
+        "not",
+        "t",
+        "no",
+        "never",
+        "cannot",
+        "if",
+        "when",
+        "once",
+        "until",
+        "unless",
+        "before",
+        "broken",
+        "order",
+    }
+)
+_HERE = frozenset({"you", "we", "i", "this", "here", "it", "robot"})
+_WAY = frozenset({"go", "to", "from"})
+_BEFORE = frozenset({"front", "ahead", "here", "facing", "face"})
+_CLAUSES = re.compile(r"[.,;:!\n]|\band\b|\bbut\b")
+_OPEN = re.compile(r"\bdoors?( is| are| s| re)?( now| already| wide| fully)* open\b")
+
+
 @dataclass(frozen=True)
 class FloorNews:
     """A record of what a person tells of floors: whether the door of a lift is open, on which level the robot is (None:
@@ -66,18 +92,32 @@ class FloorNews:
 
 
 def read_floor_news(text: str) -> FloorNews:
-    """Return what is told: "you are on the second floor", "the door is open", "there is a lift in front of you"."""
-    words = re.findall(r"[a-z0-9]+", text.casefold())
-    lift = not _LIFTS.isdisjoint(words)
-    if any(load_vocabulary().is_in("LEVELS", word) for word in words):
-        level = level_of(" ".join(word for word in words if word not in _LIFTS))
-        level = level if level is not None and abs(level) < abs(UPSTAIRS) else None
-    else:
-        level = None
-    if {"door", "doors"} & set(words):
-        is_open = "open" in words and not {"not", "t", "no"} & set(words)
+    """Return what is told: "you are on the second floor", "the door is open", "there is a lift in front of you".
+
+    A question, an order and what is denied tell nothing. A door counts as open only where that is plainly said.
+    """
+    clauses = [re.findall(r"[a-z0-9]+", clause) for clause in _CLAUSES.split(text.casefold())]
+    said = {word for clause in clauses for word in clause}
+    if "?" in text or any({*clause[:1]} & _ASKING for clause in clauses):
+        return FloorNews()
+    told = [clause for clause in clauses if _DOUBTFUL.isdisjoint(clause)]
+    is_open = any(_OPEN.search(" ".join(clause)) for clause in told)
+    levels = [_level_told(clause, is_open) for clause in told]
+    level = next((level for level in levels if level is not None), None)
+    if {"door", "doors"} & said:
         return FloorNews(is_open, level, False)
+    lift = any(_LIFTS.intersection(clause) and _BEFORE.intersection(clause) for clause in told)
     return FloorNews(None, level, lift and level is None)
+
+
+def _level_told(words: list[str], is_at_door: bool) -> int | None:
+    """Return the level that a clause says the robot is on; None where it says none. is_at_door: of an open lift."""
+    if not any(load_vocabulary().is_in("LEVELS", word) for word in words):
+        return None
+    level = level_of(" ".join(word for word in words if word not in _LIFTS))
+    is_here = is_at_door or not _HERE.isdisjoint(words)
+    is_here = is_here and _WAY.isdisjoint(words)
+    return level if is_here and level is not None and abs(level) < abs(UPSTAIRS) else None
 
 
 def is_floor(item: Item) -> bool:

@@ -89,7 +89,8 @@ class WayBook:
                 continue
             share = float((grid.cells[rows, columns] >= grid.occupied_from).mean())
             if share >= self._config.shown_share:
-                self._shown[way] = floor
+                if not self._shown.get(way):  # a wall of another floor may stand at the same place
+                    self._shown[way] = floor
             elif share < self._config.open_share and self._shown.get(way) == floor:
                 seen.append(way)
         return tuple(seen)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from agent_fakes import World, exploring, find
 
-from lodestar.agent.errands.commands import SendGoal
+from lodestar.agent.errands.commands import SendGoal, State
 from lodestar.agent.loop.following import moved_pose
 from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import planar_transform
@@ -61,6 +61,27 @@ def test_a_goal_that_hardly_moves_stays():
     sent = len(world.of(SendGoal))
     world.loop._following._move(bent(planar_transform(0.15, 0.0, 0.0)))
     world.advance()
+    assert len(world.of(SendGoal)) == sent
+
+
+def test_small_moves_of_a_goal_add_up():
+    world = driving()
+    sent = len(world.of(SendGoal))
+    for _ in range(3):
+        world.loop._following._move(bent(planar_transform(0.15, 0.0, 0.0)))
+        world.advance()
+    np.testing.assert_allclose(world.of(SendGoal)[sent].goal, [2.45, 8.0, 0.0], atol=1e-9)
+    world.advance()
+    assert len(world.of(SendGoal)) == sent + 1
+
+
+def test_a_goal_that_may_not_lie_where_it_has_moved_is_decided_on_anew():
+    world = driving()
+    sent = len(world.of(SendGoal))
+    outside = planar_transform(0.0, 100.0, 0.0)
+    world.loop._following._move(bent(outside))
+    world.advance()
+    assert world.loop.state is State.DECIDING and "map was corrected" in world.loop.feedback().text
     assert len(world.of(SendGoal)) == sent
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.assembly.config import MappingConfig
+from lodestar.assembly.floor_archive import SavedFloors
 from lodestar.assembly.floor_stack import FloorStack
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.range_turns import LidarTurn
@@ -222,6 +223,36 @@ def test_a_passage_that_failed_twice_is_refused_and_one_that_was_taken_joins_its
     assert (joined.lower, joined.upper) == (1, 2) and abs(joined.rise - 2.8) < 0.15
     robot.stack.failed(flight.id, "it ends in a wall")
     assert not robot.stack.building.ways_from(2)
+
+
+def test_a_lift_that_is_named_again_is_the_same_one_and_may_be_taken_again() -> None:
+    robot = Walker()
+    robot.stay(1)
+    lift = Passage(0, PassageKind.LIFT, (3.0, 0.0), (3.0, 0.0), 0.0, lower=1)
+    first = robot.stack.name(lift)
+    for _ in range(robot.stack.config.tries):
+        robot.stack.failed(first.id, "nobody told me that the door is open")
+    assert robot.stack.building.passages[0].refused
+    again = robot.stack.name(replace(lift, low=(3.2, 0.1), high=(3.2, 0.1)))
+    assert again.id == first.id and robot.stack.building.passages == (again,) and not again.refused
+    robot.stack.failed(first.id, "somebody is in it")
+    assert not robot.stack.building.passages[0].refused
+    robot.stack.name(replace(lift, low=(3.0, 4.0), high=(3.0, 4.0)))
+    assert len(robot.stack.building.passages) == 2
+
+
+def test_failures_of_a_passage_are_not_those_of_a_loaded_map() -> None:
+    robot = Walker()
+    robot.stay(1)
+    robot.stack.name(Passage(0, PassageKind.LIFT, (3.0, 0.0), (3.0, 0.0), 0.0, lower=1))
+    saved = SavedFloors(robot.plan.mapper, robot.stack.building, {1: robot.plan.mapper})
+    robot.stack.failed(1, "the door closes")
+    back = robot.stack.use(saved, lambda: robot.now)
+    robot.stack.failed(1, "the door closes")
+    assert not robot.stack.building.passages[0].refused
+    back()
+    robot.stack.failed(1, "the door closes")
+    assert robot.stack.building.passages[0].refused
 
 
 def test_a_person_says_the_level_and_all_levels_follow() -> None:

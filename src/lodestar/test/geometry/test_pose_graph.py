@@ -98,7 +98,9 @@ def test_the_moves_are_those_of_the_graph_where_drift_is_uneven(seed, sides, shi
     moves = closed(run, anchor, graphs)
     for move in moves[1:]:
         np.testing.assert_array_equal(move.jump, np.eye(4))  # the newest part stays
-    errors = run.errors(moves)
+    errors = run.errors(moves)[
+        :-15
+    ]  # the graph is told each 5 s; what is newer has the move of its newest node
     # 2 m beside the way; headings are those of the places around, which a slip at a corner bends
     assert np.median(errors) < 0.03 and np.quantile(errors, 0.95) < 0.1
 
@@ -168,7 +170,7 @@ def test_the_graph_of_another_session_moves_nothing_and_is_told_once(what, caplo
         for k in range(3):
             graphs.take(PoseGraph(last + k, *places))
             assert told(anchor, np.eye(4), run.odometry[-1] @ SENSOR, last + k + SETTLED) is None
-    assert sum("pose graph" in record.message for record in caplog.records) >= 1
+    assert len({record.message for record in caplog.records}) == len(caplog.records) >= 1
     np.testing.assert_array_equal(poses, anchor.trajectory._poses[: len(poses)])
 
 

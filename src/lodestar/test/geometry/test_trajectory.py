@@ -235,6 +235,16 @@ def test_a_long_way_is_thinned_and_still_found():
     assert trajectory.serial == 999 and 970 <= trajectory.submap <= 985
 
 
+def test_a_way_that_is_thinned_keeps_the_drift_between_its_nodes():
+    trajectory, config = Trajectory(ClosureConfig(most=128)), ClosureConfig()
+    rng = np.random.default_rng(5)
+    for k, x in enumerate(np.cumsum(0.5 + 2.0 * rng.random(300))):
+        trajectory.note(float(k), np.eye(4), planar_transform(float(x), 0.0, 0.0))
+    nodes = trajectory.to_arrays()
+    drift = config.way_drift * np.diff(nodes["trajectory_way"])
+    np.testing.assert_allclose(nodes["trajectory_bends"][1:, 0], drift, rtol=1e-9)
+
+
 def test_nodes_go_on_from_a_file():
     odometry = drifted(ring(20.0, 10.0), 0.01, 0.002)
     anchor = driven(odometry)

@@ -115,6 +115,47 @@ def test_what_says_nothing_of_floors_is_nothing(text: str) -> None:
     assert told.level is None and told.door is None
 
 
+@pytest.mark.parametrize(
+    ("text", "door"),
+    [
+        ("the door is now open", True),
+        ("The door's open, come in", True),
+        ("doors open, second floor", True),
+        ("the door is open, I will hold it", True),
+        ("The door isn't open", False),
+        ("I cannot open the door", False),
+        ("the door will open soon", False),
+        ("the door is half open", False),
+        ("the door is closed, I will open it", False),
+        ("open the door please", False),
+        ("wait until the door is open", False),
+        ("is the door open?", None),
+        ("Is the door open", None),
+        ("the door is open?", None),
+    ],
+)
+def test_a_door_is_open_only_where_that_is_plainly_said(text: str, door: bool | None) -> None:
+    assert read_floor_news(text).door is door
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["are you on the second floor?", "go to the second floor", "you are not on the second floor",
+     "the printer is on the second floor", "you go to the second floor", "you come from the second floor"],
+)  # fmt: skip
+def test_a_floor_that_the_robot_is_not_said_to_be_on_is_not_told(text: str) -> None:
+    assert read_floor_news(text).level is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["the lift is broken", "take the lift", "is there a lift in front of you?", "the lift is out of order",
+     "there is no lift in front of you", "the lift in front of you is out of order"],
+)  # fmt: skip
+def test_a_lift_that_nobody_says_is_before_the_robot_is_not_told(text: str) -> None:
+    assert not read_floor_news(text).is_lift
+
+
 def test_a_lift_before_the_robot_is_told() -> None:
     assert read_floor_news("There is a lift in front of you.").is_lift
     assert not read_floor_news("the lift is on the second floor").is_lift

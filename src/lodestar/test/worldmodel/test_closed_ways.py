@@ -142,6 +142,15 @@ def test_a_grid_that_shows_a_closed_way_as_open_says_so():
     assert book.look(two_rooms(), far) == (DOOR,)
 
 
+def test_a_wall_of_another_floor_at_the_same_place_opens_no_way():
+    book, far = WayBook(), np.array([2.0, 5.0, 0.0])
+    book.close(DOOR)
+    closed = overlay(DOOR).laid_over(two_rooms(), far)
+    assert book.look(closed, far, 1) == book.look(closed, far, 2) == ()
+    assert book.look(two_rooms(), far, 2) == (), "it was shown as closed on floor 1"
+    assert book.look(two_rooms(), far, 1) == (DOOR,)
+
+
 def test_the_nearest_way_is_found_within_reach():
     book = WayBook()
     book.close(DOOR)

@@ -130,7 +130,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--experts",
         choices=("true", "changing"),
         default="true",
-        help="changing: a share of what map and view propose is false, by kind of building, and another share in each "
+        help="changing: map and view claim false places, by a chance of each kind of building, and another one in each "
         "third of the buildings, which come in random order (default true)",
     )
     add_reasoner_options(parser)

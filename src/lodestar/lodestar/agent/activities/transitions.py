@@ -135,7 +135,7 @@ class Transitions:
             return verdict
         navigation = run.under_way.navigation
         if keeps and navigation is not None and _is_same_goal(navigation, proposal):
-            navigation.proposal = proposal
+            navigation.proposal, navigation.moved = proposal, None
             self._record(run, proposal, trace)
         else:
             self._set_out(run, proposal, epoch, trace)

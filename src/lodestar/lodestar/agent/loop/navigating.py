@@ -333,13 +333,16 @@ class NavigatingState:
         return True
 
     def _follow_map(self, run: DirectiveRun, navigation: Navigation) -> bool:
-        """Return whether the goal was sent anew, where it lies since SLAM has closed a loop."""
-        goal, navigation.moved = navigation.moved, None
+        """Return whether the goal, moved by closed loops, was sent or is decided on anew; small moves add up."""
+        goal = navigation.moved
         assert goal is not None
         if apart(goal, navigation.proposal.goal)[0] < self._context.config.same_goal_distance:
             return False
-        proposal = replace(navigation.proposal, goal=goal)
-        return self._transitions.send(run, proposal, self._context.next_epoch()).accepted
+        navigation.moved, proposal = None, replace(navigation.proposal, goal=goal)
+        if not self._transitions.send(run, proposal, self._context.next_epoch()).accepted:
+            run.text = "My goal lies elsewhere since the map was corrected; choosing anew."
+            self._transitions.redecide(run)
+        return True
 
     def _stop_short(self, run: DirectiveRun, navigation: Navigation, entity: Entity) -> None:
         """Replace the goal by the robot's own place where the target can be faced from there."""

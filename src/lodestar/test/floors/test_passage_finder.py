@@ -27,7 +27,7 @@ def surface(slope: float, shown: float, width: float = 1.3, step: float = 0.155)
 
 
 def steeper(seen: tuple, by: float) -> tuple:
-    """What is seen, with the heights of the steps off by a factor."""
+    """A surface with the heights of the steps off by a factor."""
     heights, *rest = seen
     return (np.where(heights > 0.0, heights * by, heights).astype(np.float32), *rest)
 

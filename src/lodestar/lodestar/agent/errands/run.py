@@ -155,7 +155,7 @@ class CheckVisit:
 
 @dataclass(frozen=True)
 class FloorRest:
-    """What is left to search on a floor: m^2, as `FloorLeft.unseen`, and seconds for them, inf where none is shown."""
+    """Rest of the search of a floor: m^2, as `FloorLeft.unseen`, and the seconds for them, inf where none is shown."""
 
     unseen: float
     seconds: float

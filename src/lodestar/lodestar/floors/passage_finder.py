@@ -9,7 +9,7 @@ import numpy as np
 
 from lodestar.floors.config import FloorsConfig
 from lodestar.floors.records import UNKNOWN, Building, Hint, Passage, PassageKind
-from lodestar.floors.stair_finder import HINT, find_flights
+from lodestar.floors.stair_finder import HINT, find_flights, is_in_doubt
 
 _SAME_LINE = 0.6  # m between the middles of two finds of one flight; half of its least width
 _SAME_WAY = math.radians(20.0)  # rad between their headings
@@ -35,7 +35,8 @@ class PassageFinder:
             lower, upper = (here if end != UNKNOWN else UNKNOWN for end in (found.lower, found.upper))
             building = self._taken(building, replace(found, lower=lower, upper=upper))
         if self.config.stairs:
-            building = _hinted(building, [one.entry(-1)[:2] for one in find_flights(*seen, HINT)])
+            places = [one.entry(-1)[:2] for one in find_flights(*seen, HINT)]
+            building = _hinted(building, places, self.config)
         return building
 
     def _taken(self, building: Building, found: Passage) -> Building:
@@ -61,9 +62,12 @@ class PassageFinder:
         here = building.active
         shown, before = math.dist(found.low, found.high), math.dist(known.low, known.high)
         joined = UNKNOWN not in (known.lower, known.upper)
-        if not joined and shown < 0.8 * before:
+        is_steep = known.slope > self.config.flights.steepest  # and is refused by that, no failure
+        if known.refused and not is_steep:
+            return building
+        if not joined and shown < (1.0 if known.refused else 0.8) * before:
             return building  # it shows less of the flight
-        renewed = replace(known, width=found.width, refused=known.refused or found.refused)
+        renewed = replace(known, width=found.width, refused=known.refused if joined else found.refused)
         if not joined:
             renewed = replace(
                 renewed, low=found.low, high=found.high, slope=found.slope, heading=found.heading
@@ -82,10 +86,15 @@ class PassageFinder:
         return building
 
 
-def _hinted(building: Building, places: list[np.ndarray]) -> Building:
-    """Return the building with where steps may have been seen from its active floor, and no known flight begins."""
+def _hinted(building: Building, places: list[np.ndarray], config: FloorsConfig) -> Building:
+    """Return the building with where steps may have been seen from its active floor, and no known flight begins; a
+    flight whose steepness is in doubt is such a place.
+    """
     here = building.active
-    taken = [one.entry(here)[:2] for one in building.passages if one.ends_on(here)]
+    known = [one for one in building.passages if one.ends_on(here)]
+    doubtful = [one for one in known if is_in_doubt(one, config.flights)]
+    taken = [one.entry(here)[:2] for one in known if one not in doubtful]
+    places = [*(one.entry(here)[:2] for one in doubtful), *places]
     fresh: list[Hint] = []
     for place in places:
         if all(math.dist(place, other) > _HINT_APART for other in taken):

@@ -85,3 +85,17 @@ def test_a_hint_that_no_way_leads_to_ends_nothing() -> None:
     world.loop.start(upstairs(), 0.0)
     world.run(120.0)
     assert world.result.error_code is ErrorCode.OTHER_FLOOR and not world.of(SendGoal)
+
+
+def test_a_flight_that_may_be_too_steep_is_looked_at_once_and_a_steep_one_never() -> None:
+    for slope, shown, looks in ((0.60, 1.2, 1), (0.60, 4.0, 1), (0.60, 9.0, 0), (0.80, 1.2, 0)):
+        flight = Passage(
+            1, PassageKind.STAIRS, (8.0, 5.0), (8.0 + shown, 5.0), 0.0, lower=1, slope=slope, refused="steep"
+        )
+        world = made([(8.0, 5.0)] if looks else [])  # as the finder hints at what is in doubt
+        world.mirror.put(entity(50, 8.3, 5.0, "stairs"))
+        world.loop.on_building(replace(world.loop._context.facts.building, passages=(flight,)))
+        world.loop.start(upstairs(), 0.0)
+        world.run(300.0)
+        assert looked_at(world, (8.0, 5.0)) is bool(looks) and not world.of(TakePassage)
+        assert world.result.error_code is ErrorCode.OTHER_FLOOR

@@ -12,7 +12,7 @@ from lodestar.agent.activities.floor_trip import FloorTrip
 from lodestar.agent.activities.stair_looks import StairLook
 from lodestar.agent.activities.transitions import Transitions
 from lodestar.agent.errands.context import LoopContext
-from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.errands.run import DirectiveRun, FloorRest
 from lodestar.experts.absence import AbsenceJudge, FloorLeft
 from lodestar.floors.records import level_name
 from lodestar.language.directive import StepKind
@@ -83,10 +83,13 @@ class FloorSearch:
 
         With p the chance that the thing is on this floor, h and o the seconds to search what is left here and there,
         and c those of a change, staying costs p h/2 + (1-p)(h + c + o/2), changing (1-p)(c + o/2) + p(2c + o + h/2).
+        No floor is left so twice: who has come back to one stays until it is explored, so that nobody goes to and fro.
         """
         context = self._context
         here = context.facts.building.here
         if here is None or not goals or run.step.scope.level not in (None, EVERY_LEVEL):
+            return False
+        if (run.step_index, here.id) in run.floors.left_over:
             return False
         others = self.elsewhere(run) or self._unsure(run)
         if not others:
@@ -97,19 +100,14 @@ class FloorSearch:
         pace, recent = self._paces(run, left)
         seconds = left.seconds(max(left.rate, recent), pace)
         for one in sorted(others, key=lambda other: other.seconds):
-            known = self._left_there(run, one.level)
-            there = (
-                left.area if known is None else known.unseen
-            )  # one that was never seen is as large as this one
-            if known is not None and there <= left.unseen:
-                continue  # it goes back only where more is left than here, so that it does not go to and fro
-            chance = left.unseen / max(left.unseen + there, 1e-6)
-            back = 2.0 * one.seconds + there / pace
-            if chance * back >= (1.0 - chance) * seconds:
+            there = self._left_there(run, one.level) or FloorRest(
+                left.area, left.area / pace
+            )  # as large as this one
+            if not FloorRest(left.unseen, seconds).is_slower(there, one.seconds):
                 continue
             if one.level is None:
                 return self._trip.looks.goes(run, one.look)
-            run.floors.left_over[run.step_index, here.id] = left
+            run.floors.left_over[run.step_index, here.id] = FloorRest(left.unseen, seconds)
             self._go(run, one.level, f"Little is left to search on the {here.name}")
             return True
         return False
@@ -132,7 +130,7 @@ class FloorSearch:
         look = None if self._trip.allowed() else self._trip.looks.best(run)
         return [] if look is None else [Elsewhere(None, self._trip.looks.expected_seconds(look), look)]
 
-    def _left_there(self, run: DirectiveRun, level: int | None) -> FloorLeft | None:
+    def _left_there(self, run: DirectiveRun, level: int | None) -> FloorRest | None:
         """Return what is left to search on another level; None where the search was not there."""
         floor = None if level is None else self._context.facts.building.of_level(level)
         return None if floor is None else run.floors.left_over.get((run.step_index, floor.id))

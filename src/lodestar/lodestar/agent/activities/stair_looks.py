@@ -16,6 +16,7 @@ from lodestar.agent.errands.run import DirectiveRun
 from lodestar.experts.facing_places import place_to_face
 from lodestar.experts.reach import Reach
 from lodestar.floors.records import Passage
+from lodestar.floors.stair_finder import is_in_doubt
 from lodestar.grid.viewpoints import NoViewpoint
 
 _CALLED = frozenset({"stairs", "stair", "staircase", "stairway", "stairwell"})  # `lexicon.yaml`, and the room
@@ -127,7 +128,8 @@ class StairLooks:
             for thing in facts.entities.values()
             if not _CALLED.isdisjoint(thing.label.casefold().split())
         ]
-        known = [one for one in building.passages if one.ends_on(here.id)]
+        flights = config.floors.flights
+        known = [one for one in building.passages if one.ends_on(here.id) and not is_in_doubt(one, flights)]
         return [
             box
             for box in boxes

@@ -15,7 +15,7 @@ from lodestar.agent.errands.errand import ActionState, Errand
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER, Stamp
-from lodestar.experts.absence import FloorLeft, SearchBelief
+from lodestar.experts.absence import SearchBelief
 from lodestar.language.directive import UNTIL_CANCELLED, Constraint, Directive, Item, Scope, Step, StepKind
 from lodestar.language.levels import is_floor
 from lodestar.language.query_graph import SPOTS
@@ -153,6 +153,21 @@ class CheckVisit:
     hidden: str = ""  # of the thing that it stands before, as words; the memory is asked about it
 
 
+@dataclass(frozen=True)
+class FloorRest:
+    """Rest of the search of a floor: m^2, as `FloorLeft.unseen`, and the seconds for them, inf where none is shown."""
+
+    unseen: float
+    seconds: float
+
+    def is_slower(self, other: FloorRest, way: float) -> bool:
+        """Return whether searching this floor first is expected to take longer than another one, `way` seconds away."""
+        if self.unseen <= 0.0 or math.isinf(other.seconds):
+            return self.unseen <= 0.0 < other.unseen
+        chance = self.unseen / (self.unseen + other.unseen)
+        return chance * (2.0 * way + other.seconds) < (1.0 - chance) * self.seconds
+
+
 @dataclass
 class FloorTour:
     """The floors of one directive. goal: level that the search has chosen to go on on, None = none.
@@ -170,9 +185,8 @@ class FloorTour:
     searched: set[tuple[int, int]] = field(default_factory=set)
     unknown_since: float | None = None
     looks: list[tuple[int, float, float]] = field(default_factory=list)
-    left_over: dict[tuple[int, int], FloorLeft] = field(
-        default_factory=dict
-    )  # likewise, of floors that were left
+    # likewise, of floors that were left before they were explored, as it was then
+    left_over: dict[tuple[int, int], FloorRest] = field(default_factory=dict)
     base: dict[int, int] = field(default_factory=dict)  # by step, the level from which "upstairs" is said
     since: float = -math.inf  # loop time at which the robot came to its floor
     progress: deque[tuple[float, float]] = field(

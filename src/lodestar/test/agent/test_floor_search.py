@@ -1,0 +1,126 @@
+"""The choice of the floor on which a search goes on: nobody goes to and fro, whatever numbers the floors show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+from agent_fakes import find
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lodestar.agent.activities.floor_search import FloorSearch
+from lodestar.agent.errands.run import FloorRest, FloorTour
+from lodestar.experts.absence import FloorLeft
+from lodestar.floors.records import Building, Floor, Passage, PassageKind
+
+PERIOD = 5.0  # s between two decisions
+GOALS = [np.zeros(3)]
+
+
+class Search:
+    """A search over floors in a row, each joined to the next, that finds nothing. A floor shows what `left` says."""
+
+    def __init__(self, floors: int, way: float, left: Callable[[int, float], FloorLeft]) -> None:
+        records = tuple(Floor(i + 1, i, 3.0 * i) for i in range(floors))
+        ways = tuple(
+            Passage(i, PassageKind.STAIRS, (0.0, 0.0), (5.0, 0.0), 0.0, i, i + 1, 0.5, 3.0)
+            for i in range(1, floors)
+        )
+        self.building = Building(records, ways, active=1)
+        self.context = SimpleNamespace(
+            now=0.0, searched=None, facts=SimpleNamespace(building=self.building), search=None
+        )
+        trip = SimpleNamespace(
+            allowed=lambda: list(self.context.facts.building.ways_from(self.here)), barred=lambda run: frozenset(),
+            seconds_to=lambda passage: way, looks=SimpleNamespace(best=lambda run: None, goes=lambda *_: False),
+        )  # fmt: skip
+        transitions = SimpleNamespace(redecide=lambda run: None)
+        self.way, self._left = way, left
+        self.search = FloorSearch(self.context, transitions, trip)
+        self.run = SimpleNamespace(
+            step=find().steps[0], step_index=0, floors=FloorTour(), started=0.0, text="", constraints=()
+        )
+        self.stays: dict[int, float] = dict.fromkeys(range(1, floors + 1), 0.0)  # s of search by floor
+        self.crossings: list[tuple[int, int, bool]] = []  # from, to, and whether the floor was explored
+
+    @property
+    def here(self) -> int:
+        return self.context.facts.building.active
+
+    def until_over(self, limit: float) -> None:
+        """Decide until everything is explored, or `limit` seconds are over."""
+        judge = SimpleNamespace(left=lambda *_: self._left(self.here, self.stays[self.here]))
+        while self.context.now < limit:
+            left = self._left(self.here, self.stays[self.here])
+            explored = left.unseen <= 0.0
+            if explored and not self.search.next_floor(self.run):
+                return
+            if explored or self.search.leaves(self.run, judge, GOALS):
+                self.cross(self.run.floors.goal, explored)
+            self.context.now += PERIOD
+            self.stays[self.here] += PERIOD
+
+    def cross(self, level: int, explored: bool) -> None:
+        self.crossings.append((self.here, level + 1, explored))
+        self.context.facts.building = Building(self.building.floors, self.building.passages, active=level + 1)
+        self.context.now += self.way
+        self.run.floors.goal, self.run.floors.since = None, self.context.now
+        self.run.floors.progress.clear()
+
+
+@given(
+    areas=st.lists(st.floats(5.0, 300.0), min_size=2, max_size=3), seed=st.integers(0, 999), way=st.floats(1.0, 120.0),
+    pace=st.floats(0.02, 2.0), noise=st.floats(0.0, 1.0),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_a_floor_is_left_at_most_once_before_it_is_explored(areas, seed, way, pace, noise) -> None:
+    rng = np.random.default_rng(seed)
+
+    def left(floor: int, stayed: float) -> FloorLeft:
+        area = areas[floor - 1]
+        unseen = max(area * math.exp(-pace * stayed / area) * (1.0 + noise * rng.normal() / 4.0), 0.0)
+        unseen = 0.0 if stayed > 1500.0 else min(unseen, area)
+        return FloorLeft(area, unseen, 0.0, max(rng.normal(pace / 3.0, noise), 0.0))
+
+    search = Search(len(areas), way, left)
+    search.until_over(20000.0)
+    early = [start for start, _, explored in search.crossings if not explored]
+    assert len(early) == len(set(early))
+    whole = [start for start, _, explored in search.crossings if explored]
+    assert len(whole) == len(set(whole))
+    assert len(search.crossings) <= 2 * len(areas) - 1
+
+
+@given(
+    area=st.floats(40.0, 250.0), share=st.floats(0.05, 0.5), way=st.floats(30.0, 120.0), rate=st.floats(0.02, 0.4),
+    ratio=st.floats(1.0, 5.0),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_it_goes_back_to_what_is_left_only_where_that_is_found_faster_than_the_rest_here(
+    area, share, way, rate, ratio
+) -> None:
+    unseen = area * share
+    there = FloorRest(unseen, unseen / rate)
+    for more in (0.5, 1.0, 2.0):
+        here = FloorRest(unseen * more, unseen * more / (rate * ratio))
+        assert not here.is_slower(there, way)  # as fast or faster here: the way back earns nothing
+    slow = FloorRest(unseen, unseen / rate + 2.0 * way + 1.0)
+    assert slow.is_slower(there, way)
+
+
+@given(unseen=st.floats(0.0, 100.0), other=st.floats(0.0, 100.0), way=st.floats(0.0, 100.0))
+@settings(max_examples=40, deadline=None)
+def test_a_floor_that_showed_nothing_any_more_draws_nobody_back(unseen, other, way) -> None:
+    empty = FloorRest(other, math.inf)
+    here = FloorRest(unseen, math.inf)
+    assert not here.is_slower(empty, way) or (unseen == 0.0 and other > 0.0)
+
+
+def test_a_barren_floor_is_left_for_a_new_one_and_one_that_shows_much_is_not() -> None:
+    for rate, crosses in ((0.0, True), (3.0, False)):
+        search = Search(2, 40.0, lambda floor, stayed, rate=rate: FloorLeft(100.0, 30.0, 0.0, rate))
+        search.until_over(300.0)
+        assert bool(search.crossings) is crosses

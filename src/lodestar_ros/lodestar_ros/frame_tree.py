@@ -168,12 +168,16 @@ class FrameTree:
         """Raise TransformUnavailable if a frame between the two is older than max_age seconds at `now`.
 
         A frame directly below the target (odom in map) is exempt if others follow: localisation corrects it
-        at its own rate.
+        at its own rate. A stamp that is ahead by more than max_age is of another clock, and tells no age: that of
+        when it was heard counts.
         """
         edges = {child: self._edges[child] for child in self.chain(source) if child in self._edges}
         moving = {child: edge for child, edge in edges.items() if not edge.static}
         below = {child: edge for child, edge in moving.items() if edge.parent != target}
-        ages = {child: now - edge.newest for child, edge in (below or moving).items()}
+        ages = {
+            child: now - edge.newest if edge.newest <= now + max_age else self._clock() - edge.heard
+            for child, edge in (below or moving).items()
+        }
         child, age = max(ages.items(), key=lambda item: item[1], default=("", 0.0))
         if age > max_age:
             raise TransformUnavailable(

@@ -138,6 +138,15 @@ def test_the_future_and_the_past_have_causes_of_their_own(bench):
         assert error.value.cause is cause
 
 
+def test_a_frame_whose_clock_is_ahead_is_fresh_while_it_is_heard(bench):
+    bench.robot()
+    ours = bench.now - 60.0  # the base's clock is a minute ahead of ours
+    bench.buffer.lookup_fresh("map", "camera", ours, 0.5)
+    bench.now += 1.0
+    with pytest.raises(TransformUnavailable, match="odom -> base_link"):
+        bench.buffer.lookup_fresh("map", "camera", ours + 1.0, 0.5)
+
+
 def test_a_frame_that_no_longer_comes_is_not_fresh(bench):
     bench.robot(2.0)
     bench.buffer.lookup_fresh("map", "camera", 2.3, 0.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -19,6 +19,9 @@ from lodestar.floors.config import FloorsConfig
 from lodestar.floors.passage_finder import PassageFinder
 from lodestar.floors.records import UNKNOWN, Building, Floor, Passage, PassageKind, Source
 from lodestar.floors.watch import HeightWatch, Stand
+from lodestar.geometry.corrections import Anchor
+from lodestar.geometry.map_correction import MapCorrection
+from lodestar.geometry.poses import wrap_angle, yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.grid_file import VERSIONS, Mapper, grid_archive, resume_odometry
 from lodestar.mapping.octomap import OctoMapper
@@ -52,6 +55,7 @@ class FloorStack:
         self._finder = PassageFinder(config)
         self._way_floors = WayFloors()
         self._failures: dict[int, int] = {}
+        self._anchor = Anchor()  # of passages and hints
 
     @property
     def rests(self) -> bool:
@@ -87,6 +91,23 @@ class FloorStack:
             self._compare(stamp, feet)
         if self.building.active != UNKNOWN and not self.rests and self._find_due.due(stamp):
             self._find()
+        return self.building is not before
+
+    def follow(self, map_from_odom: np.ndarray, odom_from_base: np.ndarray, stamp: float) -> bool:
+        """Take map <- odom and odom <- base at a stamp, (4, 4) each; return whether ways between floors have moved with
+        the part of the map that they lie in (ADR 0095). Poses that are not finite are dropped.
+        """
+        before = self.building
+        with suppress(ValueError), self._anchor.correction(map_from_odom, odom_from_base, stamp) as moved:
+            if moved is not None and (before.passages or before.hints):
+                self.building = replace(
+                    before,
+                    passages=tuple(_moved_passage(one, moved) for one in before.passages),
+                    hints=tuple(
+                        replace(one, place=_xy(moved.moved_place(np.array(one.place))))
+                        for one in before.hints
+                    ),
+                )
         return self.building is not before
 
     def _leave(self, note: str) -> None:
@@ -333,6 +354,19 @@ class FloorStack:
             return
         level = self._watch.reference  # that of the floor as drift has it now
         self.building = self._finder.update(self.building, (*surface, mapper.config.resolution, level))
+
+
+def _moved_passage(passage: Passage, correction: MapCorrection) -> Passage:
+    """Return a passage after a correction of the map: straight as it is, it moves as its middle does."""
+    move = correction.at_place((np.array(passage.low) + passage.high) / 2.0)
+    low, high = ((move @ [*end, 0.0, 1.0])[:2] for end in (passage.low, passage.high))
+    return replace(
+        passage, low=_xy(low), high=_xy(high), heading=float(wrap_angle(passage.heading + yaw_of(move)))
+    )
+
+
+def _xy(place: np.ndarray) -> tuple[float, float]:
+    return float(place[0]), float(place[1])
 
 
 def fit(stored: OccupancyGrid2D, seen: OccupancyGrid2D, place: np.ndarray, config: FloorsConfig) -> float:

@@ -221,7 +221,7 @@ class SceneChain:
 
     def people(self, stamp: float) -> list[list[float]]:
         """Return x, y, vx, vy in map of each mover that was seen within its life before `stamp`, by the camera or by a
-        range sensor, once; none where no distance is kept.
+        range sensor, twice where both see it now; none where no distance is kept.
         """
         since = stamp - self.dictionary.config.mover_life if self._comfort.distance else math.inf
         seen, ranged = (

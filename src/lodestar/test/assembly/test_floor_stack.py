@@ -14,7 +14,7 @@ from lodestar.assembly.floor_stack import FloorStack
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.range_turns import LidarTurn
 from lodestar.floors.config import FloorsConfig
-from lodestar.floors.records import UNKNOWN, Passage, PassageKind
+from lodestar.floors.records import UNKNOWN, Hint, Passage, PassageKind
 from lodestar.geometry.poses import make_transform, planar_transform
 from lodestar.grid.occupancy import UNKNOWN as UNSEEN
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -239,6 +239,32 @@ def test_a_lift_that_is_named_again_is_the_same_one_and_may_be_taken_again() -> 
     assert not robot.stack.building.passages[0].refused
     robot.stack.name(replace(lift, low=(3.0, 4.0), high=(3.0, 4.0)))
     assert len(robot.stack.building.passages) == 2
+
+
+@given(st.floats(-0.9, 0.9), st.floats(-0.9, 0.9), st.floats(-0.3, 0.3))
+@settings(max_examples=20, deadline=None)
+def test_ways_between_floors_move_with_the_map(x: float, y: float, turn: float) -> None:
+    stack = FloorStack(FloorsConfig(stairs=True, lifts=True), PlanChain(MappingConfig()))
+    stack.observe(0.0, np.eye(4))
+    stack.name(Passage(0, PassageKind.STAIRS, (3.0, 1.0), (7.0, 1.0), 0.0, lower=1, slope=0.5))
+    stack.name(Passage(0, PassageKind.LIFT, (1.0, 2.0), (1.0, 2.0), 3.0, lower=1))
+    stack.building = replace(stack.building, hints=(Hint(1, (2.0, -1.0)),))
+    before, jump = stack.building, planar_transform(x, y, turn)
+    assert not stack.follow(np.eye(4), np.eye(4), 1.0) and stack.building is before
+    assert not stack.follow(np.full((4, 4), np.nan), np.eye(4), 1.5)
+    moved = stack.follow(jump, np.eye(4), 2.0)
+    assert moved == (math.hypot(x, y) > 0.1 or abs(turn) > math.radians(2.0))
+    expected = jump if moved else np.eye(4)
+    for was, now in zip(before.passages, stack.building.passages):
+        for entry, then in (
+            (was.entry(1), now.entry(1)),
+            ([*was.high, was.heading], [*now.high, now.heading]),
+        ):
+            after = expected @ planar_transform(*entry)
+            np.testing.assert_allclose(planar_transform(*then), after, atol=1e-9)
+    np.testing.assert_allclose(
+        stack.building.hints[0].place, (expected @ [2.0, -1.0, 0.0, 1.0])[:2], atol=1e-9
+    )
 
 
 def test_failures_of_a_passage_are_not_those_of_a_loaded_map() -> None:

@@ -109,7 +109,7 @@ class MappingNode(LodestarNode):
         """On the worker."""
         with self._lock:
             self._chain.follow_ways(self._floors.stack.ways_here(self._ways.told))
-            if not self._floors.takes(item.stamp, item.map_from_odom @ item.odom_from_base):
+            if not self._floors.takes(item.stamp, item.map_from_odom, item.odom_from_base):
                 return
             if isinstance(item.message, Image | CompressedImage):
                 self._chain.take_depth(self._poses.frame(item.message), item.odom_from_base)

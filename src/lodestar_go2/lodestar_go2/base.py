@@ -72,6 +72,7 @@ class BaseRules:
         self._state = -math.inf
         self._heard = -math.inf  # when the guard last said that it had heard a request
         self._waiting = False  # the newest velocity was kept back, because the guard has heard nothing
+        self._trots_soon = False  # the gait for floors was asked for while the robot walked
 
     @property
     def moving(self) -> bool:
@@ -163,6 +164,8 @@ class BaseRules:
         """
         if self.stop_test.active:
             return self._test(now)
+        if waiting := self._trot():
+            return waiting
         silent = now - self._commanded > self.config.command_timeout
         if not self._moving or not (silent or self.blocked_by(now) or not self._guarded(now)):
             return []
@@ -212,16 +215,28 @@ class BaseRules:
         return [STOP, SportRequest(SportApi.STAND_DOWN)]
 
     def climb(self, climbs: bool, now: float) -> list[SportRequest] | str:
-        """Return the request for the gait for stairs, or for that for floors again, or why not."""
+        """Return the request for the gait for stairs, or for that for floors again, or why not.
+
+        That for floors waits in `check` until the robot stands: a passage may be ended in the middle of a flight.
+        """
         if not climbs:
-            return [TROT]
+            self._trots_soon = True
+            return self._trot()
         if self.held or self.gate_holds:
             return HELD
-        return (
-            "the robot walks: its gait changes where it stands"
-            if self.moving
-            else self._unfit(now) or [CLIMB]
-        )
+        if self.moving:
+            return "the robot walks: its gait changes where it stands"
+        if unfit := self._unfit(now):
+            return unfit
+        self._trots_soon = False
+        return [CLIMB]
+
+    def _trot(self) -> list[SportRequest]:
+        """Return the request for the gait for floors where it waits and the robot stands."""
+        if not self._trots_soon or self.moving or self.posture in (Posture.LYING, Posture.LIMP):
+            return []
+        self._trots_soon = False
+        return [TROT]
 
     def test_stop(self, now: float) -> list[SportRequest] | str:
         """Begin the test of the stop, or return why not. Its requests come from `check`."""

@@ -294,13 +294,32 @@ def test_a_test_that_tests_nothing_is_refused(bad: dict[str, float]) -> None:
         StopTestConfig(**bad)
 
 
-def test_the_gait_for_stairs_is_asked_for_where_the_robot_stands_and_given_back_at_any_time():
+def test_the_gait_for_stairs_is_asked_for_and_given_back_where_the_robot_stands():
     rules = BaseRules()
     assert rules.climb(True, 0.0) == "no state of the robot"
     rules.on_state(0.0, 0.0)
     assert rules.climb(True, 0.1) == [CLIMB]
     rules.on_state(0.5, 0.2)
-    assert "stands" in rules.climb(True, 0.2) and rules.climb(False, 0.2) == [TROT]
+    assert "stands" in rules.climb(True, 0.2)
+    assert rules.climb(False, 0.2) == [] and TROT not in rules.check(0.25)
     rules.on_state(0.0, 0.3)
-    rules.hold(True, 0.3)
-    assert rules.climb(True, 0.3) == "held: release the hold first" and rules.climb(False, 0.3) == [TROT]
+    assert rules.check(0.3) == [TROT] and TROT not in rules.check(0.35)
+    rules.hold(True, 0.4)
+    assert rules.climb(True, 0.4) == "held: release the hold first" and rules.climb(False, 0.4) == [TROT]
+
+
+def test_a_gait_for_stairs_that_is_asked_for_again_stays():
+    rules = BaseRules()
+    rules.on_state(0.5, 0.0)
+    assert rules.climb(False, 0.1) == []
+    rules.on_state(0.0, 0.2)
+    assert rules.climb(True, 0.2) == [CLIMB] and TROT not in rules.check(0.3)
+
+
+def test_a_robot_that_lies_gets_its_gait_when_it_stands():
+    rules = BaseRules()
+    rules.on_state(0.0, 0.0)
+    rules.sit(0.0)
+    assert rules.climb(False, 0.1) == [] and TROT not in rules.check(0.2)
+    rules.stand_up(0.3)
+    assert rules.check(0.4) == [TROT]

@@ -8,6 +8,7 @@ import re
 import subprocess
 import tarfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import declared
@@ -117,16 +118,23 @@ def commands() -> Iterator[tuple[str, str]]:
             yield str(page.relative_to(declared.ROOT)), line.split("  #")[0].strip()
 
 
+@cache
+def benchmark_options(name: str) -> tuple[set[str], set[str]]:
+    """Every option that a benchmark's parser takes, and with them their other names."""
+    parser = argparse.ArgumentParser(add_help=False)
+    all_benchmarks()[name].add_options(parser)
+    usage, page = (
+        set(re.findall(r"--[a-z-]+", text)) for text in (parser.format_usage(), parser.format_help())
+    )
+    return usage, page
+
+
 def defined_options(module: str, words: str) -> set[str]:
     """Every option that a command's sources define."""
     files = [declared.ROOT / "src" / name for name in OPTIONS[module]]
-    names = [word for word in words.split()[1:2] if re.fullmatch(r"[a-z0-9-]+", word)]
-    if module == "lodestar_eval" and names and names[0] != "NAME":
-        folder = declared.ROOT / "src/lodestar_eval/lodestar_eval/benchmarks"
-        files.append(folder / f"{names[0].replace('-', '_')}.py")
-        if re.search(r"\badd_\w+_options?\(", files[-1].read_text()):
-            files.append(folder.parent / "options.py")
-    return {name for file in files for name in declared.names_in(file) if name.startswith("--")}
+    found = {name for file in files for name in declared.names_in(file) if name.startswith("--")}
+    benchmark = next(iter(words.split()[1:2]), "") if module == "lodestar_eval" else ""
+    return found | (benchmark_options(benchmark)[1] if benchmark in all_benchmarks() else set())
 
 
 @pytest.mark.parametrize(("page", "words"), sorted(set(commands())))
@@ -141,9 +149,7 @@ def test_a_command_exists_and_has_the_options_that_a_page_gives_it(page: str, wo
 def test_the_page_on_measuring_names_every_option(benchmark: str) -> None:
     page = (HOW_TO / "measure-the-search.md").read_text()
     assert f"\npython -m lodestar_eval {benchmark} " in page
-    parser = argparse.ArgumentParser(add_help=False)
-    all_benchmarks()[benchmark].add_options(parser)
-    options = set(re.findall(r"--[a-z-]+", parser.format_usage()))
+    options, _ = benchmark_options(benchmark)
     assert len(options) >= 4 and [name for name in options if name not in page] == []
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,8 @@ __all__ = [
 
 
 #: Of candidates that are not explained: one for all, as thousands are made per query, and garbage collection counts
-#: each dict.
-_NONE: Mapping[Any, Any] = MappingProxyType({})
+#: each dict. Nobody writes into it.
+_NONE: dict[Any, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +41,8 @@ class Candidate:
     entity_id: int
     score: float
     semantic_score: float
-    predicate_scores: Mapping[str, float] = field(default_factory=lambda: _NONE)
-    bindings: Mapping[int, int] = field(default_factory=lambda: _NONE)
+    predicate_scores: dict[str, float] = field(default_factory=lambda: _NONE)
+    bindings: dict[int, int] = field(default_factory=lambda: _NONE)
     explanation: str = ""
     reading: int = 0
 

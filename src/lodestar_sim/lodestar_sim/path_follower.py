@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numba as nb
 import numpy as np
 
 from lodestar.grid.occupancy import COMFORT, OccupancyGrid2D
-from lodestar_sim import footprint_cells
 
 _WIDE = 0.12  # metres around the footprint that should be free before a turn
-_LOOSE = 0.6  # cells more by which the footprint grows where it turns while it walks; chosen: a cell with `padding`
 _ESCAPE_STEPS = 8  # commands for which an escape is continued ...
 _BREAK_FREE_STEPS = 16  # ... and one from a contact that the grid does not show
 ALIKE = 0.7  # similarity of two commands from which they count as the same attempt
@@ -67,6 +66,46 @@ class FollowerConfig:
     look_time: float = 0.6  # seconds ahead that must be free; chosen
 
 
+@nb.njit(cache=True)
+def _covered(cells, occupied_from, origin_x, origin_y, resolution, poses, half_length, half_width):
+    """Return counts (N, 2) of occupied and unknown cells whose centres lie under the footprint at poses (N, 3)."""
+    counts = np.zeros((poses.shape[0], 2), np.int64)
+    radius = math.hypot(half_length, half_width)
+    for i in range(poses.shape[0]):
+        x, y = poses[i, 0], poses[i, 1]
+        c, s = math.cos(poses[i, 2]), math.sin(poses[i, 2])
+        for row in range(math.floor((y - radius - origin_y) / resolution),
+                         math.floor((y + radius - origin_y) / resolution) + 1):  # fmt: skip
+            dy = origin_y + (row + 0.5) * resolution - y
+            for column in range(math.floor((x - radius - origin_x) / resolution),
+                                math.floor((x + radius - origin_x) / resolution) + 1):  # fmt: skip
+                dx = origin_x + (column + 0.5) * resolution - x
+                if abs(dx * c + dy * s) > half_length or abs(dy * c - dx * s) > half_width:
+                    continue
+                value = -1
+                if 0 <= row < cells.shape[0] and 0 <= column < cells.shape[1]:
+                    value = cells[row, column]
+                if value < 0:
+                    counts[i, 1] += 1
+                elif value >= occupied_from:
+                    counts[i, 0] += 1
+    return counts
+
+
+@nb.njit(cache=True)
+def _nearest_obstacle(cells, occupied_from, origin_x, origin_y, resolution, x, y, reach):
+    best = reach
+    steps = int(reach / resolution) + 1
+    row0, column0 = math.floor((y - origin_y) / resolution), math.floor((x - origin_x) / resolution)
+    for row in range(max(row0 - steps, 0), min(row0 + steps + 1, cells.shape[0])):
+        for column in range(max(column0 - steps, 0), min(column0 + steps + 1, cells.shape[1])):
+            if cells[row, column] >= occupied_from:
+                dx = origin_x + (column + 0.5) * resolution - x
+                dy = origin_y + (row + 0.5) * resolution - y
+                best = min(best, math.hypot(dx, dy))
+    return best
+
+
 class Clearance:
     """Cells under the footprint on one grid; keep-out cells count as occupied."""
 
@@ -74,7 +113,6 @@ class Clearance:
         pad = config.padding * grid.resolution
         self._size = (config.length / 2.0 + pad, config.width / 2.0 + pad)
         self._wide = (self._size[0] + _WIDE, self._size[1] + _WIDE)
-        self._loose = (self._size[0] + _LOOSE * grid.resolution, self._size[1] + _LOOSE * grid.resolution)
         x, y = grid.origin
         self._occupancy = grid
         self._grid = (grid.barred_cells, grid.occupied_from, float(x), float(y), grid.resolution)
@@ -83,14 +121,7 @@ class Clearance:
 
     def covered(self, poses: np.ndarray, wide: bool = False) -> np.ndarray:
         """Return counts (N, 2) of occupied and unknown cells under (`wide`: or near) the footprint at poses (N, 3)."""
-        return footprint_cells.covered(*self._grid, poses, *(self._wide if wide else self._size))
-
-    def sweeps(self, poses: np.ndarray) -> bool:
-        """Return whether a turn while walking through poses (N, 3), the first now, comes or stays within a cell of an
-        occupied one: an edge lies anywhere in the cell beside, and corners are swept towards it. It may lead away.
-        """
-        near = footprint_cells.covered(*self._grid, poses, *self._loose)[:, 0]
-        return bool(near.max() > 0 and (near.max() > near[0] or near[-1] == near[0]))
+        return _covered(*self._grid, poses, *(self._wide if wide else self._size))
 
     def closeness(self, points: np.ndarray) -> np.ndarray:
         """Return (N,) of points (N, 2+): 1 at a person, 0 from the comfort distance on."""
@@ -142,7 +173,7 @@ class Clearance:
 
     def nearest(self, xy: np.ndarray, reach: float) -> float:
         """Return the metres to the centre of the nearest occupied cell, at most `reach`."""
-        return float(footprint_cells.nearest_obstacle(*self._grid, xy[0], xy[1], reach))
+        return float(_nearest_obstacle(*self._grid, xy[0], xy[1], reach))
 
 
 def rolled_out(pose: np.ndarray, command: np.ndarray, times: np.ndarray) -> np.ndarray:
@@ -229,7 +260,7 @@ class PathFollower:
             (vx / 2.0, vy / 2.0, -wz / 2.0),
             (0.0, 0.0, wz),
         ]
-        command = self._first_free(pose, options, clearance, keeps_off=True)
+        command = self._first_free(pose, options, clearance)
         if command is not None and self._escape_left == 0:
             return command, remaining
         return self._escape(pose, target, clearance), remaining
@@ -338,10 +369,9 @@ class PathFollower:
         return vx * scale, vy * scale
 
     def _first_free(
-        self, pose: np.ndarray, options: Iterable[Sequence[float] | np.ndarray], clearance: Clearance,
-        keeps_off: bool = False,
-    ) -> np.ndarray | None:  # fmt: skip
-        """Return the first motion that touches nothing new; slower over unknown cells. keeps_off: see `sweeps`.
+        self, pose: np.ndarray, options: Iterable[Sequence[float] | np.ndarray], clearance: Clearance
+    ) -> np.ndarray | None:
+        """Return the first motion that touches nothing new; slower over unknown cells.
 
         If the robot already touches something (occupied cells lie under it), a motion that leads out has priority.
         """
@@ -357,9 +387,6 @@ class PathFollower:
                 continue
             ahead = clearance.covered(poses)
             if ahead[:, 0].max() > here:
-                continue
-            turns = keeps_off and command[2] and command[:2].any()
-            if turns and clearance.sweeps(np.vstack([pose[None], poses])):
                 continue
             if clearance.yields and clearance.nears(
                 np.vstack([pose[None], rolled_out(pose, command, _AHEAD)])

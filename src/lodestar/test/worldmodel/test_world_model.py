@@ -306,7 +306,7 @@ def test_what_was_carried_out_and_not_noted_can_still_be_undone(bench):
 def test_a_way_that_was_seen_open_stays_open_after_kill_9(bench, monkeypatch):
     forever = replace(CLOSED, way=replace(DOOR, expires=float("inf")))
     bench.world.correct((forever,), 5.0, bench.hear)
-    monkeypatch.setattr(WayBook, "look", lambda self, grid, robot: self.ways)
+    monkeypatch.setattr(WayBook, "look", lambda self, *seen: self.ways)
     bench.world.take_grid(None, None)
     assert bench.world.ways == () and bench.kinds() == ["CLOSE_WAY", "OPEN_WAY"]
     bench.start()

@@ -29,6 +29,12 @@ class StairConfig:
     turned: float = math.radians(25.0)  # rad that a piece's way up may differ from the flight's; chosen
     least_rise: float = 0.45  # m, three steps
     least_width: float = 0.6  # m; a Go2 is 0.32 m wide
+    leap: float = (
+        0.22  # m between cells side by side, above which they are no steps: those of 45 degrees rise 0.2 m
+    )
+    leaps: float = (
+        0.05  # share of such cells from which a piece is the edge of a thing; chosen: noise makes none
+    )
     join: float = (
         0.35  # m that the nearer end may lie off the floor's height; chosen: two steps that are hidden
     )
@@ -58,13 +64,25 @@ def find_flights(
     number, labels = cv2.connectedComponents(cv2.dilate(pieces.view(np.uint8), np.ones((3, 3), np.uint8)))
     for label in range(1, number):
         rows, columns = np.nonzero((labels == label) & pieces)
-        if len(rows) < config.least_cells:
+        if len(rows) < config.least_cells or _leaps(heights, rows, columns, config):
             continue
         up = math.atan2(float(np.median(gy[rows, columns])), float(np.median(gx[rows, columns])))
         flight = _fitted(heights, rows, columns, up, origin, resolution, level, config)
         if flight is not None:
             found.append(flight)
     return found
+
+
+def _leaps(heights: np.ndarray, rows: np.ndarray, columns: np.ndarray, config: StairConfig) -> bool:
+    """Return whether a piece, cells (rows (N,), columns (N,)), is the edge of a thing that stands on a ramp."""
+    own = np.full((int(np.ptp(rows)) + 1, int(np.ptp(columns)) + 1), np.nan)
+    own[rows - rows.min(), columns - columns.min()] = heights[rows, columns]
+    for axis in (0, 1):
+        steps = np.abs(np.diff(own, axis=axis))
+        steps = steps[np.isfinite(steps)]
+        if len(steps) and np.mean(steps > config.leap) > config.leaps:
+            return True
+    return False
 
 
 def is_in_doubt(passage: Passage, config: StairConfig) -> bool:

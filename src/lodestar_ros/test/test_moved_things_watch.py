@@ -37,10 +37,13 @@ class Shell:
 
     def create_publisher(self, kind, topic, profile):
         self.changes = []
-        self.readers = 0
-        return SimpleNamespace(
-            publish=self.changes.append, get_subscription_count=lambda: self.readers, topic_name=topic
-        )
+        self.readers, self.asked = 0, 0
+
+        def count():
+            self.asked += 1
+            return self.readers
+
+        return SimpleNamespace(publish=self.changes.append, get_subscription_count=count, topic_name=topic)
 
     def on_close(self, close):
         self.closing.append(close)
@@ -104,6 +107,7 @@ def test_changes_are_told_to_whoever_hears_them_and_once(shell):
     watch(shell, scene)
     [(_, compare)] = shell.timers
     compare()
+    shell.until(lambda: shell.asked)
     assert not shell.changes, "nobody hears"
     shell.readers = 1
     news(updated=(thing(NEW_MUG, (4.0, 4.0, 0.9), label="mug", stamp=6.0),))

@@ -1,6 +1,6 @@
 // Directives and questions in one box, what was understood before anything moves, progress, questions of the robot, answers.
 
-import { useEffect, useReducer, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import { useApp, useLink, useStore } from "../app";
 import { ago, clock, isQuestion, metres, percent, place, words } from "../format";
 import { MAX_DIRECTIVE, MAX_PICTURE, type AnswerValue, type Directive, type Proof } from "../protocol";
@@ -62,7 +62,7 @@ function Understood({ turn, talk }: { turn: Extract<Turn, { kind: "understood" }
     document.getElementById("say")?.focus(); // the button goes away
   };
   const go = useRef<HTMLButtonElement>(null);
-  useEffect(() => go.current?.focus(), []);
+  useLayoutEffect(() => go.current?.focus(), []); // before it is seen: Enter at once means it
   return (
     <div class="told">
       <p><strong>Understood</strong> <span class="data">{meaning.understood}</span></p>

@@ -4,6 +4,7 @@ import struct
 import subprocess
 import threading
 from concurrent.futures import Future
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -197,6 +198,10 @@ def test_zones_are_those_of_people_with_their_corners_and_what_else_the_mask_has
     assert (area.kind, area.outline, area.text) == ("keep_out", [*corners], "wet floor")
     assert area.laid and area.expires == 90.0
     assert (way.kind, way.text, way.expires, way.laid) == ("closed_way", "door closed", None, False)
+    upstairs = msg.ClosedWayArray(
+        ways=[*ways, *map(way_to_msg, (replace(door, floor=1), replace(door, floor=2)))]
+    )
+    assert len({zone.id for zone in convert.closed_ways(upstairs)}) == 4, "they may lie over each other"
     cells = np.zeros((100, 100), np.int8)
     cells[20:41, 20:61] = 100  # more than the triangle
     cells[60:80, 60:80] = 100  # of a directive

@@ -8,12 +8,16 @@ import numpy as np
 from nav_msgs.msg import OccupancyGrid
 
 from lodestar.assembly.scene_chain import SceneChain
+from lodestar.floors.records import Building
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.zone_growth import ZoneGrowth
 from lodestar.query.fields import LAYERS
 from lodestar.timing.stamps import CarriedStamp, NewestStamp, Periodic
+from lodestar.worldmodel.amendments import ClosedWay
+from lodestar.worldmodel.closed_ways import ways_here
 from lodestar_interfaces import msg
 from lodestar_ros import qos
+from lodestar_ros.building_input import BuildingInput
 from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.conversions_language import directive_from_msg
 from lodestar_ros.conversions_map import pillars_from_msg, similarity_to_msg
@@ -34,7 +38,7 @@ class SceneFields:
 
     A zone that appears where the robot stands is laid as the robot leaves it (`ZoneGrowth`). The comfort of people who
     are tracked lies over the zones, at most every PEOPLE seconds.
-    Subscribes: ``pillars``, ``directive``, ``tracks``, ``movers``, ``closed_ways``, TF.
+    Subscribes: ``pillars``, ``directive``, ``tracks``, ``movers``, ``closed_ways``, ``mapping/building``, TF.
     Publishes: ``~/similarity/{target,neighbor,constraint}``, ``~/keep_out_mask``, ``~/costmap_filter_info``.
     """
 
@@ -57,7 +61,10 @@ class SceneFields:
         node.diagnostics.value("zones.held_back_m2", lambda: self._growth.held)
         node.listen(msg.PillarMap, "pillars", self._on_pillars, qos.LATCHED)
         node.listen(msg.Directive, "directive", self._on_directive, qos.LATCHED)
+        self._ways: tuple[ClosedWay, ...] = ()  # of all floors
+        self._building = Building()
         node.listen(msg.ClosedWayArray, "closed_ways", self._on_ways, qos.LATCHED)
+        BuildingInput(node, self._take_building)
         self._people_due = Periodic(PEOPLE)
         self._newest = node.timed(NewestStamp())
         self._clock = CarriedStamp()  # of the movers' stamps, which their lives are told by
@@ -77,7 +84,16 @@ class SceneFields:
         self._worker.submit(None)
 
     def _on_ways(self, message: msg.ClosedWayArray) -> None:
-        if self._chain.follow_ways(ways_from_msg(message)):
+        self._ways = ways_from_msg(message)
+        self._follow_ways()
+
+    def _take_building(self, building: Building) -> None:
+        self._building = building
+        self._follow_ways()
+
+    def _follow_ways(self) -> None:
+        """Keep out of the areas of the robot's floor."""
+        if self._chain.follow_ways(ways_here(self._ways, self._building)):
             self._worker.submit(None)
 
     def _on_tracks(self, message: msg.MoverTracks) -> None:

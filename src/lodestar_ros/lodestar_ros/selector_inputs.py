@@ -13,8 +13,8 @@ from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_ros import qos
+from lodestar_ros.building_input import BuildingInput
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg, velocity_from_msg
-from lodestar_ros.floor_desk import BuildingInput
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.loop_thread import LoopThread

@@ -14,8 +14,8 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity, Region
 from lodestar_ros import qos
 from lodestar_ros.battery import BatteryConfig, BatteryInput
+from lodestar_ros.building_input import BuildingInput
 from lodestar_ros.conversions import grid_from_msg
-from lodestar_ros.floor_desk import BuildingInput
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.node import FrameNames, LodestarNode

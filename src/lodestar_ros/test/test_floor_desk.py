@@ -14,7 +14,8 @@ from std_msgs.msg import String
 from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.floors.records import Building, Floor, Hint, Passage, PassageKind
-from lodestar_ros.floor_desk import FloorDesk, building_of, take_news, text_of
+from lodestar_ros.building_input import building_of, text_of
+from lodestar_ros.floor_desk import FloorDesk, take_news
 
 
 def test_floors_and_passages_come_as_they_were_said() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from itertools import pairwise
@@ -28,7 +28,6 @@ from lodestar.mapping.octomap import OctoMapper
 from lodestar.storage.archive import Archive
 from lodestar.storage.saved_map import GRID, ArchivePart
 from lodestar.timing.stamps import Periodic
-from lodestar.worldmodel.amendments import ClosedWay
 
 _SAME_LIFT = (
     1.0  # m between two places of the door of one lift, as people tell of them; chosen: less than its cabin
@@ -226,13 +225,6 @@ class FloorStack:
             now, lower=low.id, upper=high.id, rise=rise, low=ends[0], high=ends[1], source=Source.TAKEN
         )
         self.building = self.building.with_passage(joined)
-
-    def ways_here(self, ways: Iterable[ClosedWay]) -> tuple[ClosedWay, ...]:
-        """Return the closed ways that lie on the robot's floor, or may: a floor that is not known may be this one."""
-        building = self.building
-        return tuple(
-            way for way in ways if way.may_lie_on(building.active) or building.floor(way.floor) is None
-        )
 
     # --- saved maps -----------------------------------------------------------------------------------------
 

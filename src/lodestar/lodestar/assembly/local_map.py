@@ -34,6 +34,7 @@ from lodestar.scene.regions import RegionMap
 from lodestar.storage.saved_map import ArchivePart, SavedMap
 from lodestar.timing.stamps import NewestStamp, Periodic
 from lodestar.worldmodel.amendments import Amendment, ClosedWay
+from lodestar.worldmodel.closed_ways import ways_here
 from lodestar.worldmodel.way_file import way_part
 from lodestar.worldmodel.world_model import Reply
 
@@ -134,7 +135,7 @@ class LocalMap:
 
     def _lay_ways(self) -> None:
         """Lay the ways of the robot's floor."""
-        here = self.floors.ways_here(self._ways)
+        here = ways_here(self._ways, self.building)
         self.plan.follow_ways(here)
         if self.scene.follow_ways(here):
             self._display_due.reset()

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lodestar.floors.records import UNKNOWN
+from lodestar.floors.records import UNKNOWN, Building
 from lodestar.geometry.map_correction import MapCorrection
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
 from lodestar.grid.segments import crossings, distances_to_segment, segment_cells
@@ -115,6 +115,11 @@ class WayBook:
         dropped = set(gone)
         self._ways = [way for way in self._ways if way not in dropped]
         self._shown = {way: floor for way, floor in self._shown.items() if way not in dropped}
+
+
+def ways_here(ways: Iterable[ClosedWay], building: Building) -> tuple[ClosedWay, ...]:
+    """Return the closed ways that lie on the robot's floor, or may: a floor that is not known may be this one."""
+    return tuple(way for way in ways if way.may_lie_on(building.active) or building.floor(way.floor) is None)
 
 
 class WayOverlay:

@@ -144,7 +144,7 @@ def closed_ways(message: msg.ClosedWayArray) -> list[protocol.Zone]:
 def _closed_way(way: msg.ClosedWay) -> protocol.Zone:
     corners = [(point.x, point.y) for point in (way.area or (way.start, way.end))]
     return protocol.Zone(
-        id=f"{'area' if way.area else 'way'}:{':'.join(f'{x:.2f}:{y:.2f}' for x, y in corners)}",
+        id=f"{'area' if way.area else 'way'}{way.floor}:{':'.join(f'{x:.2f}:{y:.2f}' for x, y in corners)}",
         kind="keep_out" if way.area else "closed_way",
         outline=corners,
         text=brief(way.cause if way.area else way.cause.replace("_", " ").lower()),

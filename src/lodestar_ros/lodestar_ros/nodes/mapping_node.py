@@ -15,6 +15,7 @@ from lodestar.mapping.grid_file import VERSIONS
 from lodestar.mapping.octomap import MapExtentError, OctoMapper
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.timing.stamps import Periodic
+from lodestar.worldmodel.closed_ways import ways_here
 from lodestar_ros import qos
 from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
@@ -108,7 +109,7 @@ class MappingNode(LodestarNode):
     def _integrate(self, item: PosedMessage) -> None:
         """On the worker."""
         with self._lock:
-            self._chain.follow_ways(self._floors.stack.ways_here(self._ways.told))
+            self._chain.follow_ways(ways_here(self._ways.told, self._floors.stack.building))
             if not self._floors.takes(item.stamp, item.map_from_odom, item.odom_from_base):
                 return
             if isinstance(item.message, Image | CompressedImage):

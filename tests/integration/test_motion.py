@@ -327,7 +327,9 @@ def test_the_target_is_reached_seen_again_and_claimed(world):
     records = list(read_records(world.log))
     decisions = [record for record in records if isinstance(record, Decision)]
     traces = {record.id for record in records if isinstance(record, Trace)}
-    process = decisions[-1].trace_id.partition("-")[0]  # one that a test before killed may have left half of its records
+    process = decisions[-1].trace_id.partition("-")[
+        0
+    ]  # one that was killed before may have left half of its records
     mine = {one.trace_id for one in decisions if one.trace_id.startswith(process)}
     assert mine <= traces, "every decision that was driven has its trace"
     assert (decisions[-1].outcome, decisions[-1].chosen) == (Outcome.REACHED, "semantic_map")

@@ -1,4 +1,4 @@
-"""Coverage of a building's floor by ground truth."""
+"""Coverage of a building's floor, and of what the robot may walk into, by ground truth."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from scipy import ndimage
+from scipy.spatial import cKDTree
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_sim.robot import CollisionRaster, RobotConfig
@@ -13,6 +14,7 @@ from lodestar_sim.worlds import World
 
 CELL = 0.1  # m
 _FINE = 0.02  # m, cell of the raster of the true geometry
+_BESIDE = 1.0  # m from the way, within which the robot may walk into what stands there; chosen
 
 
 def reachable_floor(world: World, start: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -42,3 +44,20 @@ def known_share(floor: np.ndarray, grid: OccupancyGrid2D | None) -> float:
     known = np.zeros(len(cells), bool)
     known[inside] = ~grid.unknown[cells[inside, 0], cells[inside, 1]]
     return float(known.mean())
+
+
+def marked_share(solid: np.ndarray, way: np.ndarray, grid: OccupancyGrid2D | None) -> float:
+    """Return the share in [0, 1] of what stands beside a way that lies at most one cell from an occupied one.
+
+    solid: (N, 2), metres, places on the floor that the robot may not touch. way: (M, 2), metres. NaN where nothing
+    stands within a metre of it, or without a grid.
+    """
+    if grid is None or not len(solid) or not len(way):
+        return float("nan")
+    away, _ = cKDTree(way).query(solid, distance_upper_bound=_BESIDE)
+    beside = solid[np.isfinite(away)]
+    if not len(beside):
+        return float("nan")
+    cells, marked = grid.cells_of(beside), ndimage.binary_dilation(grid.occupied, np.ones((3, 3)))
+    inside = grid.contains(cells)
+    return float((marked[cells[inside, 0], cells[inside, 1]]).sum() / len(beside))

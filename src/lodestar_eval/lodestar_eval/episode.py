@@ -39,7 +39,7 @@ from lodestar.selection.policy import Policy
 from lodestar.storage.saved_map import SavedMap
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
-from lodestar_eval.coverage import CELL, known_share, reachable_floor
+from lodestar_eval.coverage import CELL, known_share, marked_share, reachable_floor
 from lodestar_eval.disturbance import Ended, current
 from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.epochs import EpochTimes
@@ -350,6 +350,7 @@ class Episode:
             path_length=self.path_length, shortest=shortest, duration=simulator.time - self.began, cpu=cpu,
             setup_cpu=setup, collisions=simulator.collisions - self._collisions_before,
             coverage=known_share(floor, self.robot.grid), floor_m2=len(floor) * CELL**2,
+            marked=marked_share(simulator.solid, path[:, 1:3], self.robot.grid),
             epochs=result.epochs, frames=self.frames,
             rejected=dict(self.map.rejected - self._rejected_before),
             decisions=_by_expert(self.decisions), stages=self.clock.totals(),

@@ -39,6 +39,7 @@ def metrics_of(outcomes: list[EpisodeOutcome]) -> dict[str, float]:
         "shortest_m": mean([o.shortest for o in outcomes]),
         "collisions": sum(o.collisions for o in outcomes),
         "coverage": mean([o.coverage for o in outcomes]),
+        "marked": mean(defined([o.marked for o in outcomes])),
         "epochs": mean([o.epochs for o in outcomes]),
         "speed": _ratio(simulated, busy),
         "speed_with_setup": _ratio(simulated, whole),

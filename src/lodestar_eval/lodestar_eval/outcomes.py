@@ -15,7 +15,8 @@ class EpisodeOutcome:
     """One episode. Times in seconds (duration simulated, cpu of this process), lengths in metres.
 
     success: claimed and true. reached: by ground truth. claimed: by the loop. failure: the reason, empty on
-    success. coverage: share of the reachable floor, floor_m2. rejected: frames that the map rejected, by reason.
+    success. coverage: share of the reachable floor, floor_m2. marked: share of what stands within a metre of the way
+    that the plan marks (`coverage.marked_share`). rejected: frames that the map rejected, by reason.
     stages: seconds of the main thread and calls by stage. epoch_seconds: processor time of each decision epoch.
     driven: metres by the expert of the goal, "" = none.
     way: the path's parts, by `path_split.WaySplit`. looks: by `looks.looks_of`. seconds: by `time_split.TimeWatcher`.
@@ -53,6 +54,7 @@ class EpisodeOutcome:
     seen_after: float = float("nan")
     quickest: float = float("nan")
     floor_m2: float = float("nan")
+    marked: float = float("nan")
     falls: int = 0  # the robot had no ground under a foot
     target: str = ""
     setting: str = "unexplored"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+import pytest
 
 from lodestar_eval import closure_trials
 from lodestar_eval.benchmarks import closures
@@ -63,3 +64,29 @@ def test_a_small_hall_is_toured_with_every_row(tmp_path, monkeypatch):
     assert result.metrics[f"{SUBMAPS}.entities"] >= 0.97  # the drift of 25 m is less than half a metre
     assert result.metrics[f"{SUBMAPS}.cells"] > result.metrics["none.cells"]
     assert "F1 of entities over that without drift" in {bar.name for bar in result.bars}
+
+
+def test_a_seed_is_the_same_building_whichever_seeds_run_beside_it():
+    """Those of 1-20, as they were measured, keep their kinds."""
+    assert [closures.kind_of(seed) for seed in range(1, 21)] == [closures.KINDS[k % 3] for k in range(20)]
+
+
+@pytest.mark.parametrize("text", ["9", "9,1", "7-9"])
+def test_the_benchmark_makes_that_building(text, tmp_path, monkeypatch):
+    made = []
+
+    def world(kind, seed):
+        made.append((kind, seed))
+        if len(made) == len(options.seeds.values):
+            raise StopIteration
+        return hall()
+
+    monkeypatch.setattr("lodestar_sim.worlds.world_from_spec", world)
+    monkeypatch.setattr(closure_trials, "closure_trial", lambda *_: closure_trials.ClosureTrial(
+        hall(), entities=dict.fromkeys(ROWS, 1.0), cells=dict.fromkeys(ROWS, 1.0)))  # fmt: skip
+    parser = argparse.ArgumentParser()
+    closures.BENCHMARK.add_options(parser)
+    options = parser.parse_args(["--seeds", text, "--searches", "0", "--no-large"])
+    with pytest.raises(StopIteration):
+        closures.BENCHMARK.run(options, tmp_path, lambda line: None)
+    assert ("warehouse", 9) in made

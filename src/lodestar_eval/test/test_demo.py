@@ -11,7 +11,7 @@ import pytest
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_bringup.starter import Death
-from lodestar_eval.coverage import known_share, reachable_floor
+from lodestar_eval.coverage import known_share, marked_share, reachable_floor
 from lodestar_eval.demo import __main__ as demo
 from lodestar_eval.demo import session
 from lodestar_eval.demo.progress import ProgressLine
@@ -257,6 +257,20 @@ def test_coverage_is_the_share_of_the_floor_that_the_grid_knows(prepared):
     assert known_share(floor, grid) == 1.0
     cells[:, shape[1] // 2 :] = -1
     assert 0.2 < known_share(floor, grid) < 0.8
+
+
+def test_what_stands_beside_the_way_is_marked_within_a_cell_or_not():
+    cells = np.zeros((40, 40), np.int8)
+    cells[20, 10:20] = 100  # y = 2.05 m, x from 1 to 2 m
+    grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0), stamp=0.0)
+    way = np.array([[x, 1.5] for x in np.arange(0.0, 4.0, 0.1)])
+    wall = np.array([[x, 2.15] for x in np.arange(1.05, 3.0, 0.1)])
+    assert marked_share(wall, way, grid) == pytest.approx(11 / 20)
+    assert np.isnan(marked_share(wall, way - (0.0, 1.0), grid)), "it stands too far away"
+    assert np.isnan(marked_share(wall, way, None)) and np.isnan(marked_share(wall[:0], way, grid))
+    assert marked_share(np.array([[1.5, 2.1], [-0.4, 1.5]]), way, grid) == 0.5, (
+        "what lies off the grid is not marked"
+    )
 
 
 def test_the_memory_of_a_demo_and_its_pictures_lie_in_its_folder(tmp_path):

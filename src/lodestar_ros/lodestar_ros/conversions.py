@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
-from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Transform, Twist, Vector3
+from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Transform, Twist, TwistStamped, Vector3
 from nav_msgs.msg import MapMetaData, OccupancyGrid
 from std_msgs.msg import Header
 
@@ -132,6 +132,15 @@ def planar_from_msg(pose: Pose) -> np.ndarray:
     """(3,) x, y, yaw. Raises BadMessage."""
     transform = pose_from_msg(pose)
     return np.array([transform[0, 3], transform[1, 3], yaw_of(transform)])
+
+
+def velocity_to_msg(
+    velocity: Any, stamp: float, stamped: bool, frame: str = "base_link"
+) -> Twist | TwistStamped:
+    """Return the message of a velocity vx, vy, wz in the body frame, m/s and rad/s. stamped: a TwistStamped."""
+    x, y, turn = (float(value) for value in velocity)
+    twist = Twist(linear=Vector3(x=x, y=y), angular=Vector3(z=turn))
+    return TwistStamped(header=header(stamp, frame), twist=twist) if stamped else twist
 
 
 def velocity_from_msg(twist: Twist) -> tuple[float, float, float]:

@@ -19,6 +19,7 @@ from lodestar.assembly.plan_chain import PlanChain
 from lodestar.floors.records import Building, Hint, Passage, PassageKind, from_json, to_json
 from lodestar_ros import qos
 from lodestar_ros.node import LodestarNode
+from lodestar_ros.workers import QueueWorker
 
 
 class FloorDesk:
@@ -35,14 +36,23 @@ class FloorDesk:
         self.stack = FloorStack(config.floors, chain, base)
         self._publisher = node.create_publisher(String, "~/building", qos.LATCHED)
         self._node, self._lock = node, lock
+        self._news = QueueWorker("floors", self._take, node.diagnostics.error)
+        node.on_close(self._news.close)
         node.listen(String, "goal_selector/passage", self._on_passage, qos.EVENT)
 
     def _on_passage(self, message: String) -> None:
+        """Leave it to the thread: the lock is held for as long as a turn is mapped, or a map is saved."""
+        self._news.submit((message.data, self._node.now))
+
+    def _take(self, news: tuple[str, float]) -> None:
+        """On the thread, in the order of arrival."""
+        text, now = news
         with self._lock:
             try:
-                take_news(self.stack, json.loads(message.data), self._node.now)
-            except (KeyError, TypeError, ValueError) as error:
-                self._node.get_logger().warning(f"goal_selector/passage says nothing of floors: {error}")
+                take_news(self.stack, json.loads(text), now)
+            except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+                why = f"{error.__class__.__name__}: {error}"
+                self._node.get_logger().warning(f"goal_selector/passage is refused, {text[:80]!r}: {why}")
                 return
             self.say()
 
@@ -80,7 +90,8 @@ def take_news(stack: FloorStack, news: dict[str, Any], now: float) -> None:
     """Hand what the goal selector says of floors to a stack: a passage that is taken (`cross`, 0 = none any longer) or
     that `failed`; a `lift` at x, y, yaw of its door; the `level` on which the robot is, or has `arrived` by lift.
 
-    Raises KeyError, TypeError, ValueError for anything else.
+    Raises KeyError, TypeError, ValueError, OverflowError for anything else, and levels that the building does not
+    have; then nothing has changed.
     """
     building = stack.building
     if "cross" in news:
@@ -88,14 +99,14 @@ def take_news(stack: FloorStack, news: dict[str, Any], now: float) -> None:
     elif "failed" in news:
         stack.failed(int(news["failed"]), str(news["why"]))
     elif "arrived" in news:
-        stack.arrive(now, int(news["arrived"]))
+        stack.arrive(now, news["arrived"])
     elif "lift" in news:
         x, y, yaw = (float(value) for value in news["lift"])
         if building.here is None or not np.isfinite([x, y, yaw]).all():
             raise ValueError("a lift is told of where the floor is not known")
         stack.name(Passage(0, PassageKind.LIFT, (x, y), (x, y), yaw, lower=building.here.id))
     else:
-        stack.say_level(int(news["level"]))
+        stack.say_level(news["level"])
 
 
 class BuildingInput:
@@ -129,5 +140,5 @@ def building_of(text: str) -> Building | None:
         building = from_json(given)
         hints = tuple(Hint(int(floor), (float(x), float(y))) for floor, x, y in given["hints"])
         return replace(building, note=str(given["note"]), is_told=bool(given["is_told"]), hints=hints)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
         return None

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import Twist
+from geometry_msgs.msg import Twist, TwistStamped
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
@@ -20,9 +20,11 @@ from lodestar.floors.stair_walk import approach_of
 from lodestar.geometry.poses import yaw_of
 from lodestar.language.levels import read_floor_news
 from lodestar_ros import qos
+from lodestar_ros.conversions import velocity_to_msg
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.parameters import declare
 
 _PERIOD = 0.05  # s between two commands; the motion gate's `command_timeout` is 0.2 s
 _GAIT_PATIENCE = 2.0  # s in which the base must have answered for its gait; chosen
@@ -34,7 +36,7 @@ class PassageDesk:
     Publishes: ``cmd_vel`` (for the motion gate, while a passage is taken), ``~/passage`` (JSON, for `FloorDesk`).
     Subscribes: ``~/told``: what a person says, such as "you are on the second floor", "the door is open", "there is a
     lift in front of you". Calls ``go2_base/climb``, the gait for stairs, where it is up. Without
-    `shared.floors.stairs` and `.lifts` it moves nothing.
+    `shared.floors.stairs` and `.lifts` it moves nothing. `cmd_vel_stamped`: as the motion gate's.
     """
 
     def __init__(
@@ -46,9 +48,11 @@ class PassageDesk:
         self._buffer = node.transforms(newest=True).buffer
         self._news = node.create_publisher(String, "~/passage", qos.EVENT)  # news that is old would be untrue
         node.listen(String, "~/told", self._on_told, qos.EVENT)
+        self._stamped = stamped = declare(node, "cmd_vel_stamped", bool, False)
         self._waits: tuple[TakePassage, float, Any] | None = None  # for the gait: command, since when, answer
         if self._config.stairs or self._config.lifts:
-            self._out = node.create_publisher(Twist, "cmd_vel", qos.COMMAND)
+            self._out = node.create_publisher(TwistStamped if stamped else Twist, "cmd_vel", qos.COMMAND)
+            node.on_close(self.stop)
             self._gait = node.create_client(SetBool, "go2_base/climb")
             node.steady_timer(_PERIOD, self._step)
 
@@ -58,10 +62,14 @@ class PassageDesk:
             self._say(failed=command.passage, why=command.why)
             return
         stairs = command.passage.kind is PassageKind.STAIRS
-        if not (self._config.stairs if stairs else self._config.lifts):
+        if not self._config.permits(command.passage):
             self._end(command.ticket, SkillEnd(False, "the operator has not allowed it"))
             return
         self.stop()  # one passage at a time
+        unheard = self._unheard()
+        if unheard:
+            self._end(command.ticket, SkillEnd(False, unheard))
+            return
         self._say(cross=command.passage.id)
         if stairs and self._gait.service_is_ready():
             answer = self._gait.call_async(SetBool.Request(data=True))
@@ -81,10 +89,23 @@ class PassageDesk:
             self._driver.cancel(self._driver.ticket)
             self._over()
 
+    def _unheard(self) -> str:
+        """Return why the motion gate would not hear a command, "" where it would, or is not up yet."""
+        heard = {info.topic_type for info in self._node.get_subscriptions_info_by_topic("cmd_vel")}
+        own = f"geometry_msgs/msg/{'TwistStamped' if self._stamped else 'Twist'}"
+        if not heard or own in heard:
+            return ""
+        return f"cmd_vel is heard as {', '.join(sorted(heard))}: set cmd_vel_stamped of goal_selector as of motion_gate"
+
+    def _send(self, velocity: np.ndarray) -> None:
+        self._out.publish(velocity_to_msg(velocity, self._node.now, self._stamped, self._frames.base))
+
     def _over(self, done: bool = False) -> None:
-        """Stand. Of a passage that was taken, `mapping` forgets by itself, when it has joined its floors."""
+        """Stand, and tell others then. Of a passage that was taken, `mapping` forgets by itself, when it has joined its
+        floors.
+        """
         self._waits = None
-        self._out.publish(Twist())
+        self._send(np.zeros(3))
         if not done:
             self._say(cross=0)
         if self._gait.service_is_ready():
@@ -102,10 +123,7 @@ class PassageDesk:
         step = self._driver.update(now, pose, stamp)
         if step is None:
             return
-        x, y, turn = (float(value) for value in step.command)
-        twist = Twist()
-        twist.linear.x, twist.linear.y, twist.angular.z = x, y, turn
-        self._out.publish(twist)
+        self._send(step.command)
         asks = self._driver.asks
         if asks:
             self._thread.post(lambda: self._loop.on_asks(asks), slot="asks")

@@ -6,7 +6,6 @@ import struct
 from functools import partial
 
 import numpy as np
-from rclpy.serialization import deserialize_message
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -14,6 +13,8 @@ from lodestar.geometry.closure_config import POSE_GRAPHS
 from lodestar.geometry.pose_graph import PoseGraph
 from lodestar_ros import qos
 from lodestar_ros.codec import BadMessage
+from lodestar_ros.conversions import MAP
+from lodestar_ros.marker_bytes import MarkerRun, marker_runs
 from lodestar_ros.marker_shapes import ball_marker, fresh
 from lodestar_ros.node import LodestarNode
 
@@ -23,49 +24,73 @@ _FIRST = struct.Struct("<4xIiI")  # of a MarkerArray in CDR: the number of marke
 
 
 class PoseGraphInput:
-    """Offers each graph to the anchors of this process, which read it where they need it: a large one takes a second.
+    """Offers each graph to the anchors of this process, which read it where they need it.
 
-    Subscribes: `shared.pose_graph`, "" = nothing.
+    Subscribes: `shared.pose_graph`, "" = nothing. A graph in another frame than the map's is not offered, and the first
+    one is told.
     """
 
     def __init__(self, node: LodestarNode) -> None:
         if not node.shared.pose_graph:
             return
-        self._heard = 0
+        self._node, self._heard, self._foreign = node, 0, ""
         node.listen(MarkerArray, node.shared.pose_graph, self._take, qos.COMMAND, raw=True)
         node.diagnostics.value("pose_graph.heard", lambda: self._heard)
         node.on_clock_restart(POSE_GRAPHS.clear)
         node.on_close(POSE_GRAPHS.clear)
 
     def _take(self, data: bytes) -> None:
-        if len(data) < _FIRST.size or data[1] != 1:
-            raise BadMessage("a graph that is no little-endian CDR")
+        if len(data) < _FIRST.size:
+            raise BadMessage("a graph without a marker")
         count, seconds, nanoseconds = _FIRST.unpack_from(data)
-        if count > 0:
-            self._heard += 1
-            POSE_GRAPHS.offer(seconds + 1e-9 * nanoseconds, partial(_read, data))
+        first = next((run for run in marker_runs(data) if _has_nodes(run)), None)
+        if first is None:
+            if count > 1:
+                raise BadMessage("a graph without nodes")
+            return
+        if first.frame != self._map:
+            self._refuse(first.frame)
+            return
+        self._heard += 1
+        POSE_GRAPHS.offer(seconds + 1e-9 * nanoseconds, partial(graph_from_bytes, data, first.frame))
+
+    @property
+    def _map(self) -> str:
+        """Return the name of the map frame, which most nodes may be told."""
+        name = "frames.map"
+        return self._node.get_parameter(name).value if self._node.has_parameter(name) else MAP
+
+    def _refuse(self, frame: str) -> None:
+        if frame != self._foreign:
+            self._foreign = frame
+            topic = self._node.shared.pose_graph
+            text = f"{topic}: SLAM's pose graph is in {frame!r}, not in {self._map!r}: it is not followed"
+            self._node.get_logger().warning(text)
 
 
-def _read(data: bytes) -> PoseGraph:
-    try:
-        message = deserialize_message(data, MarkerArray)
-    except RuntimeError as error:  # RMWError
-        raise BadMessage(f"bytes that are no MarkerArray: {error}") from error
-    return graph_from_msg(message)
-
-
-def graph_from_msg(message: MarkerArray) -> PoseGraph:
-    """Return the nodes among SLAM Toolbox's markers. Raises BadMessage."""
-    nodes = {m.id: m.pose.position for m in message.markers if m.ns == NODES and m.action == Marker.ADD}
-    first = message.markers[0].header.stamp if message.markers else None
-    if not nodes or first is None:
+def graph_from_bytes(data: bytes, frame: str) -> PoseGraph:
+    """Return the nodes among SLAM Toolbox's markers, of a serialized MarkerArray. Raises BadMessage, also for a node in
+    another frame.
+    """
+    if len(data) < _FIRST.size:
+        raise BadMessage("a graph without a marker")
+    _, seconds, nanoseconds = _FIRST.unpack_from(data)
+    runs = [run for run in marker_runs(data) if _has_nodes(run)]
+    if not runs:
         raise BadMessage("a graph without nodes")
-    ids = np.array(sorted(nodes), np.int64)
-    places = np.array([(nodes[i].x, nodes[i].y) for i in ids.tolist()])
+    frames = {run.frame for run in runs} - {frame}
+    if frames:
+        raise BadMessage(f"nodes in {sorted(frames)}, and in {frame!r}")
+    ids, rows = np.unique(np.concatenate([run.ids for run in runs]), return_index=True)
+    places = np.concatenate([run.places for run in runs])[rows]
     try:
-        return PoseGraph(first.sec + 1e-9 * first.nanosec, ids, places)
+        return PoseGraph(seconds + 1e-9 * nanoseconds, ids, places)
     except ValueError as error:
         raise BadMessage(str(error)) from error
+
+
+def _has_nodes(run: MarkerRun) -> bool:
+    return run.namespace == NODES and run.action == Marker.ADD
 
 
 def graph_to_msg(graph: PoseGraph) -> MarkerArray:

@@ -1,9 +1,20 @@
 """Floors between nodes: what the mapping node says of them is read as it was meant."""
 
+import json
+import threading
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from std_msgs.msg import String
+
+from lodestar.assembly.config import MappingConfig
+from lodestar.assembly.plan_chain import PlanChain
 from lodestar.floors.records import Building, Floor, Hint, Passage, PassageKind
-from lodestar_ros.floor_desk import building_of, take_news, text_of
+from lodestar_ros.floor_desk import FloorDesk, building_of, take_news, text_of
 
 
 def test_floors_and_passages_come_as_they_were_said() -> None:
@@ -56,6 +67,79 @@ def test_what_the_goal_selector_says_of_floors_reaches_the_stack() -> None:
         ("cross", stack.building.passages[0]), ("cross", None), ("failed", 1, "somebody"), ("say_level", 2),
         ("arrive", 5.0, 1), ("name", lift),
     ]  # fmt: skip
-    for bad in ({}, {"lift": [1, 2]}, {"lift": [1, 2, float("nan")]}, {"failed": 1}, {"level": "up"}):
+    for bad in ({}, {"lift": [1, 2]}, {"lift": [1, 2, float("nan")]}, {"failed": 1}, []):
         with pytest.raises((KeyError, TypeError, ValueError)):
             take_news(stack, bad, 5.0)
+
+
+class Desk:
+    """A desk over a node that is none, whose stack is on the first floor."""
+
+    def __init__(self) -> None:
+        self.warned, self.said, self.hear, self.closers = [], [], None, []
+        node = SimpleNamespace(
+            create_publisher=lambda *_: SimpleNamespace(
+                publish=lambda m: self.said.append(building_of(m.data))
+            ),
+            listen=lambda kind, name, take, profile: setattr(self, "hear", take),
+            get_logger=lambda: SimpleNamespace(warning=self.warned.append),
+            diagnostics=SimpleNamespace(error=self.warned.append),
+            on_close=self.closers.append,
+            now=7.0,
+        )
+        config = MappingConfig()
+        self.lock = threading.RLock()
+        self.desk = FloorDesk(node, PlanChain(config), config, self.lock)
+        self.desk.takes(0.0, np.eye(4), np.eye(4))
+
+    def tell(self, *news) -> None:
+        for one in news:
+            self.hear(String(data=one if isinstance(one, str) else json.dumps(one)))
+
+    def close(self) -> None:
+        """Wait for all that was told."""
+        for close in self.closers:
+            close()
+
+
+def test_what_is_told_waits_for_the_mapper_on_no_callback_and_comes_in_order() -> None:
+    desk = Desk()
+    mapped, done = threading.Event(), threading.Event()
+
+    def turn() -> None:
+        with desk.lock:
+            mapped.set()
+            done.wait(30.0)
+
+    worker = threading.Thread(target=turn)
+    worker.start()
+    assert mapped.wait(30.0)
+    desk.tell(
+        {"level": 3}, {"level": 5}, {"lift": [1.0, 2.0, 0.0]}, {"level": 4}
+    )  # returns while it is mapped
+    assert len(desk.said) == 1
+    done.set()
+    worker.join()
+    desk.close()
+    assert [one.here.level for one in desk.said] == [0, 3, 5, 5, 4] and not desk.warned
+    assert desk.said[-1].passages[0].kind is PassageKind.LIFT
+
+
+@pytest.mark.parametrize(
+    "bad",
+    ['{"level": 1e9}', '{"level": Infinity}', '{"level": 5000}', '{"level": -30}', '{"level": "up"}',
+     '{"arrived": 999}', '{"arrived": null}', '{"failed": Infinity, "why": ""}', "[" * 100_000, "3", "{}", ""],
+)  # fmt: skip
+def test_news_that_are_absurd_are_told_and_lose_nothing(bad: str) -> None:
+    desk = Desk()
+    desk.tell({"level": 2}, bad, {"lift": [1.0, 2.0, 0.0]})
+    desk.close()
+    assert len(desk.warned) == 1 and "refused" in desk.warned[0] and bad[:20] in desk.warned[0]
+    assert desk.said[-1].here.level == 2 and len(desk.said[-1].passages) == 1 and len(desk.said) == 3
+
+
+@pytest.mark.parametrize("level", ["1e400", "5000", "1.5", '"up"', "true"])
+def test_floors_of_levels_that_no_building_has_are_none(level: str) -> None:
+    text = text_of(Building((Floor(1, 0, 0.0, "1"),), (), 1))
+    assert building_of(text) is not None
+    assert building_of(text.replace('"level": 0', f'"level": {level}')) is None

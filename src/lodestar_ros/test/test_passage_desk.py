@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.qos import DurabilityPolicy
 from std_msgs.msg import String
 
@@ -18,6 +20,7 @@ from lodestar.agent.errands.commands import PassageFailed, TakePassage
 from lodestar.floors.config import FloorsConfig
 from lodestar.floors.records import Passage, PassageKind
 from lodestar.geometry.poses import make_transform
+from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.frame_tree import Cause, TransformUnavailable
 from lodestar_ros.node import FrameNames
 from lodestar_ros.passage_desk import PassageDesk
@@ -46,18 +49,29 @@ class Future:
 class Bench:
     """A desk over a node that is none, and a base on a flight of 5 m. gait: answer of `climb`; "" = no such service."""
 
-    def __init__(self, stairs: bool = True, lifts: bool = False, gait="") -> None:
+    def __init__(self, stairs: bool = True, lifts: bool = False, gait="", stamped: bool = False) -> None:
+        self.order: list[str] = []  # of all that is said and asked
+        self.closers: list = []
+        self.gate = ["geometry_msgs/msg/TwistStamped" if stamped else "geometry_msgs/msg/Twist"]
         self.now, self.x, self.yaw, self.known, self.sent, self.asked = 0.0, -0.75, 0.0, True, {}, []
         self.profiles: dict = {}
+        self.messages: list = []
+        self.flat = True  # where a lift is
         self.ends, self.heard, self.listens, self.timer, self.gait = [], [], {}, None, gait
         ready = SimpleNamespace(
             service_is_ready=lambda: self.gait != "",
-            call_async=lambda request: self.asked.append(request.data) or Future(self.gait),
+            call_async=self.ask,
         )
         node = SimpleNamespace(
             shared=SimpleNamespace(floors=FloorsConfig(stairs=stairs, lifts=lifts)),
             transforms=lambda newest: SimpleNamespace(buffer=self),
             create_publisher=self.publisher,
+            declare_parameter=lambda name, default, _: SimpleNamespace(value=stamped),
+            get_subscriptions_info_by_topic=lambda topic: [
+                SimpleNamespace(topic_type=one) for one in self.gate
+            ],
+            on_close=self.closers.append,
+            now=0.0,
             listen=lambda kind, name, take, profile: self.listens.__setitem__(name, take),
             create_client=lambda kind, name: ready,
             steady_timer=lambda period, call: setattr(self, "timer", call),
@@ -73,12 +87,25 @@ class Bench:
 
     def publisher(self, kind, name, profile):
         self.profiles[name] = profile
-        return SimpleNamespace(publish=self.sent.setdefault(name, []).append)
+        sent = self.sent.setdefault(name, [])
+
+        def publish(message) -> None:
+            assert isinstance(message, kind)
+            self.order.append(name)
+            self.messages.append(message)
+            sent.append(message.twist if isinstance(message, TwistStamped) else message)
+
+        return SimpleNamespace(publish=publish)
+
+    def ask(self, request):
+        self.order.append("climb")
+        self.asked.append(request.data)
+        return Future(self.gait)
 
     def lookup_fresh(self, target, source, now, max_age):
         if not self.known:
             raise TransformUnavailable(Cause.NO_FRAME, "gone")
-        on = 0.0 < self.x < 5.0
+        on = 0.0 < self.x < 5.0 and not self.flat
         tilt = math.atan(0.52) if on else 0.0
         c, s = math.cos(tilt), math.sin(tilt)
         pitch = np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])
@@ -87,6 +114,7 @@ class Bench:
         return make_transform(turn @ pitch, (self.x, 0.0, 0.52 * min(max(self.x, 0.0), 5.0)))
 
     def take(self, passage=FLIGHT, ticket: int = 7) -> None:
+        self.flat = passage is LIFT
         self.desk.carry_out(TakePassage(ticket, None, passage, 1, 1))
 
     def run(self, seconds: float) -> None:
@@ -120,6 +148,60 @@ def test_it_walks_slowly_until_it_stands_on_the_other_floor() -> None:
     speeds = [command.linear.x for command in bench.sent["cmd_vel"]]
     assert 0.0 < max(speeds) <= 0.25 and speeds[-1] == 0.0
     assert bench.news == [{"cross": 3}]
+
+
+def test_it_says_what_the_gate_is_set_to_hear() -> None:
+    bench = Bench(stamped=True)
+    bench.take()
+    bench.run(60.0)
+    assert bench.ends[0][1].done and bench.x > 5.0
+    commands = [one for one in bench.messages if not isinstance(one, String)]
+    assert all(isinstance(one, TwistStamped) and one.header.frame_id == "base_link" for one in commands)
+    stamps = [stamp_from_msg(one.header.stamp) for one in commands]
+    assert stamps == sorted(stamps) and stamps[-1] == pytest.approx(bench.now)
+
+
+@pytest.mark.parametrize("stamped", [True, False])
+def test_a_gate_that_hears_another_kind_is_told_of_and_nothing_is_waited_for(stamped) -> None:
+    bench = Bench(stamped=stamped)
+    bench.gate = ["geometry_msgs/msg/Twist" if stamped else "geometry_msgs/msg/TwistStamped"]
+    bench.take()
+    ((ticket, end),) = bench.ends
+    assert ticket == 7 and not end.done and "cmd_vel_stamped" in end.why and bench.gate[0] in end.why
+    bench.ends.clear()
+    bench.run(2.0)
+    assert not bench.messages
+    bench.gate = []  # it is not up yet
+    bench.take()
+    bench.run(1.0)
+    assert bench.sent["cmd_vel"]
+
+
+@pytest.mark.parametrize("gait", ["", True, None])
+@pytest.mark.parametrize("seconds", [0.0, 0.1, 1.0, 8.0])
+@pytest.mark.parametrize("how", ["stop", "cancel", "close", "fails"])
+def test_a_stop_is_first_to_stand_and_nothing_is_sent_after_it(gait, seconds, how) -> None:
+    bench = Bench(gait=gait)
+    bench.take()
+    bench.run(seconds)
+    if bench.ends:
+        return  # of a gait that was never taken up
+    began = len(bench.order)
+    if how == "fails":  # whoever hears of it
+
+        def broken(request):
+            raise RuntimeError("no such service")
+
+        bench.desk._gait.call_async = broken
+        with suppress(RuntimeError):
+            bench.desk.stop()
+    else:
+        {"stop": bench.desk.stop, "cancel": lambda: bench.desk.cancel(7), "close": bench.closers[0]}[how]()
+    after = bench.order[began:]
+    assert after[0] == "cmd_vel" and after.count("cmd_vel") == 1 and bench.sent["cmd_vel"][-1] == Twist()
+    ended = len(bench.order)
+    bench.run(5.0)
+    assert len(bench.order) == ended and not bench.ends
 
 
 def test_what_the_operator_has_not_allowed_moves_nothing() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import struct
 import time
+from copy import deepcopy
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,9 +15,11 @@ pytest.importorskip("rclpy", reason="needs ROS 2")
 
 import rclpy
 import rclpy.executors
+from geometry_msgs.msg import Point
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rclpy.serialization import serialize_message
+from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from lodestar.geometry.closure_config import POSE_GRAPHS
@@ -24,18 +27,19 @@ from lodestar.geometry.corrections import Anchor
 from lodestar.geometry.pose_graph import SETTLED, PoseGraph
 from lodestar.geometry.poses import planar_transform
 from lodestar_ros.codec import BadMessage
+from lodestar_ros.marker_bytes import marker_runs
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.pose_graph_input import NODES, TOPIC, PoseGraphInput, graph_from_msg, graph_to_msg
+from lodestar_ros.pose_graph_input import NODES, TOPIC, PoseGraphInput, graph_from_bytes, graph_to_msg
 
 
-def toolbox(places: dict[int, tuple[float, float]], stamp: float) -> MarkerArray:
+def toolbox(places: dict[int, tuple[float, float]], stamp: float, frame: str = "map") -> MarkerArray:
     """Return what `LoopClosureAssistant::publishGraph` publishes: DELETEALL, a sphere per node, two lists of edges."""
     seconds, nanoseconds = int(stamp), int(stamp % 1.0 * 1e9)
     clear = Marker(action=Marker.DELETEALL)
     markers = [clear]
     for identity, (x, y) in places.items():
         node = Marker(ns="slam_toolbox", id=identity, type=Marker.SPHERE, action=Marker.ADD)
-        node.header.frame_id, node.pose.orientation.w = "map", 1.0
+        node.header.frame_id, node.pose.orientation.w = frame, 1.0
         node.pose.position.x, node.pose.position.y = x, y
         markers.append(node)
     for identity in (0, 1):
@@ -50,12 +54,23 @@ class Node:
 
     def __init__(self, topic: str) -> None:
         self.shared, self.topics, self.closers = SimpleNamespace(pose_graph=topic), [], []
+        self.warned: list[str] = []
+        self.parameters = {}
         self.diagnostics = SimpleNamespace(value=lambda *_: None)
 
     def listen(self, message_type, topic, callback, profile, *, raw):
         assert raw and message_type is MarkerArray
         self.topics.append(topic)
         self.hear = callback
+
+    def has_parameter(self, name):
+        return name in self.parameters
+
+    def get_parameter(self, name):
+        return SimpleNamespace(value=self.parameters[name])
+
+    def get_logger(self):
+        return SimpleNamespace(warning=self.warned.append)
 
     def on_clock_restart(self, reset):
         self.closers.append(reset)
@@ -98,10 +113,26 @@ def test_bytes_that_are_no_graph_are_refused(node, data):
         node.hear(data)
 
 
-@pytest.mark.parametrize("count", [5, 0xFFFFFFFF])
-def test_bytes_that_end_too_soon_keep_no_anchor_from_following(node, count):
+@settings(deadline=None, max_examples=40)
+@given(st.sampled_from([None, 5, 0xFFFFFFFF]), st.floats(0.0, 1.0), st.integers(0, 400), st.integers(0, 255))
+def test_broken_bytes_are_refused_or_read_and_raise_nothing_else(count, kept, at, byte):
+    data = bytearray(serialize_message(toolbox({k: (0.5 * k, 0.0) for k in range(20)}, 1.0)))
+    if count is not None:
+        data[4:8] = struct.pack("<I", count)
+    data[min(at, len(data) - 1)] = byte
+    data = bytes(data[: int(kept * len(data))])
+    try:
+        graph = graph_from_bytes(data, "map")
+    except BadMessage:
+        return
+    assert len(graph.ids) <= 20
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.9])
+def test_bytes_that_end_too_soon_keep_no_anchor_from_following(node, kept):
     anchor, jump = Anchor(), planar_transform(0.5, 0.0, 0.0)
-    node.hear(struct.pack("<4sIiI", b"\0\1\0\0", count, 1, 0))
+    data = serialize_message(toolbox({k: (0.5 * k, 0.0) for k in range(20)}, 1.0))
+    node.hear(data[: int(kept * len(data))])
     moved = []
     for k in range(40):
         map_from_odom = np.eye(4) if k < 30 else jump
@@ -124,10 +155,67 @@ def test_there_and_back(count, seed, stamp):
     graph = PoseGraph(stamp, ids, rng.normal(0.0, 50.0, (len(ids), 2)))
     message = graph_to_msg(graph)
     assert {m.ns for m in message.markers[1:]} == {NODES} and message.markers[0].action == Marker.DELETEALL
-    back = graph_from_msg(message)
+    back = graph_from_bytes(serialize_message(message), "map")
     assert back.stamp == pytest.approx(stamp, abs=1e-6)
     np.testing.assert_array_equal(back.ids, ids)
     np.testing.assert_allclose(back.places, graph.places)
+
+
+@st.composite
+def markers(draw) -> list[Marker]:
+    """Runs of markers of any layout: names, texts, points and colours of any length, one after the other."""
+    made = []
+    for _ in range(draw(st.integers(0, 6))):
+        one = Marker(ns=draw(st.text("ab\u00e4", max_size=9)), action=draw(st.integers(0, 3)))
+        one.header.frame_id, one.text = draw(st.text("map", max_size=5)), draw(st.text("xy", max_size=11))
+        one.points = [Point(x=1.0, y=2.0)] * draw(st.integers(0, 3))
+        one.colors = [ColorRGBA(r=1.0)] * draw(st.integers(0, 3))
+        one.mesh_resource = draw(st.text("m", max_size=5))
+        for _ in range(draw(st.integers(1, 40))):
+            again = deepcopy(one)
+            again.id = draw(st.integers(-(2**31), 2**31 - 1))
+            again.pose.position.x, again.pose.position.y = float(again.id), -0.5 * again.id
+            made.append(again)
+    return made
+
+
+@settings(deadline=None, max_examples=60)
+@given(markers())
+def test_runs_of_bytes_are_the_markers_that_rclpy_reads(made):
+    found = []
+    for run in marker_runs(serialize_message(MarkerArray(markers=made))):
+        for identity, (x, y) in zip(run.ids.tolist(), run.places.tolist(), strict=True):
+            found.append((run.frame, run.namespace, run.action, identity, x, y))
+
+    def key(one):
+        return one[3], one[:3]
+
+    told = [(m.header.frame_id, m.ns, m.action, m.id, m.pose.position.x, m.pose.position.y) for m in made]
+    assert sorted(found, key=key) == sorted(told, key=key)
+
+
+def test_a_large_graph_is_read_in_few_steps():
+    """Not in one for each marker, which would cost as much as rclpy's reading."""
+    made = toolbox({k: (0.5 * k, -0.25 * k) for k in range(3000)}, 5.0)
+    runs = list(marker_runs(serialize_message(made)))
+    assert sum(len(run.ids) for run in runs) == 3003 and len(runs) < 30
+
+
+def test_a_graph_in_another_frame_is_told_once_and_moves_nothing(node):
+    for stamp in range(3):
+        node.hear(serialize_message(toolbox({1: (0.0, 0.0), 2: (1.0, 0.0)}, float(stamp), "odom")))
+    assert POSE_GRAPHS.at(100.0) is None
+    (said,) = node.warned
+    assert "'odom'" in said and "'map'" in said and TOPIC in said
+    node.parameters["frames.map"] = "robot1/map"
+    node.hear(serialize_message(toolbox({1: (0.0, 0.0)}, 4.0)))
+    assert POSE_GRAPHS.at(100.0) is None
+    node.hear(serialize_message(toolbox({1: (0.0, 0.0)}, 5.0, "robot1/map")))
+    assert POSE_GRAPHS.at(100.0).graph is not None
+    mixed = toolbox({1: (0.0, 0.0), 2: (1.0, 0.0)}, 6.0)
+    mixed.markers[2].header.frame_id = "odom"
+    with pytest.raises(BadMessage, match="odom"):
+        graph_from_bytes(serialize_message(mixed), "map")
 
 
 @pytest.mark.ros

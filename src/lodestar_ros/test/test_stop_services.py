@@ -10,6 +10,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from std_srvs.srv import SetBool
 
+from lodestar_ros.nodes.goal_selector_node import GoalSelectorNode
 from lodestar_ros.stop_services import StopServices
 
 
@@ -31,3 +32,29 @@ def test_a_pause_says_what_becomes_of_a_skill_and_never_waits(directed, skill, p
     response = served["~/pause"](SetBool.Request(data=paused), SetBool.Response())
     assert (response.success, response.message) == (directed, said)
     assert done == [("pause", paused), *(["stopped"] if paused else [])], "it stops whatever it says"
+
+
+@pytest.mark.parametrize("broken", ["passages", "heartbeat", "navigator", "skills", ""])
+def test_the_goal_selector_stands_first_and_no_fault_keeps_the_others_from_their_stop(broken):
+    done, errors = [], []
+
+    def call(name):
+        def stop():
+            done.append(name)
+            if name == broken:
+                raise RuntimeError(name)
+
+        return stop
+
+    node = SimpleNamespace(
+        _dispatcher=SimpleNamespace(passages=SimpleNamespace(stop=call("passages"))),
+        _heartbeat=SimpleNamespace(beat=call("heartbeat")),
+        _navigator=SimpleNamespace(cancel=call("navigator")),
+        _skills=SimpleNamespace(stop=call("skills")),
+        diagnostics=SimpleNamespace(error=lambda error: errors.append(str(error))),
+    )
+    node._each = lambda *calls: GoalSelectorNode._each(node, *calls)
+    GoalSelectorNode._on_stop(node)
+    assert done == ["passages", "heartbeat", "navigator", "skills"] and errors == [
+        one for one in [broken] if one
+    ]

@@ -127,6 +127,11 @@ class Simulator:
         return self.robot.collisions
 
     @property
+    def solid(self) -> np.ndarray:
+        """Return the places (N, 2) on the robot's storey, metres, that a body on the floor may not touch."""
+        return self._rasters[self.storey].points()
+
+    @property
     def falls(self) -> int:
         """Return the number of falls, at most 1: a robot without ground under a foot stays down."""
         return self.robot.falls

@@ -17,7 +17,7 @@ from lodestar.assembly.parts import plan_mapper
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.floors.config import FloorsConfig
 from lodestar.floors.passage_finder import PassageFinder
-from lodestar.floors.records import UNKNOWN, Building, Floor, Passage, PassageKind, Source
+from lodestar.floors.records import UNKNOWN, Building, Floor, Passage, PassageKind, Source, level_of
 from lodestar.floors.watch import HeightWatch, Stand
 from lodestar.geometry.corrections import Anchor
 from lodestar.geometry.map_correction import MapCorrection
@@ -141,12 +141,15 @@ class FloorStack:
             if note != self.building.note:
                 self.building = replace(self.building, active=UNKNOWN, note=note)
 
-    def _begin_floor(self, stamp: float, last: Floor, height: float, over: float) -> None:
+    def _begin_floor(
+        self, stamp: float, last: Floor, height: float, over: float, told: int | None = None
+    ) -> None:
+        """told: level that a person says, None = by the height."""
         floors = self.building.floors
         gaps = [b.height - a.height for a, b in pairwise(floors)]
         storey = min(gaps, default=self.config.typical_storey)
         steps = max(1, round(abs(over) / max(storey, self.config.least_storey)))
-        level = last.level + (steps if over > 0 else -steps)
+        level = last.level + (steps if over > 0 else -steps) if told is None else told
         if self.building.of_level(level) is not None:  # a mezzanine takes no other floor's number
             level = max(f.level for f in floors) + 1 if over > 0 else min(f.level for f in floors) - 1
         identity = max(f.id for f in floors) + 1
@@ -324,7 +327,11 @@ class FloorStack:
         return named
 
     def arrive(self, stamp: float, level: int) -> None:
-        """A person says on which level a lift has let the robot out, whose height its legs do not feel."""
+        """A person says on which level a lift has let the robot out, whose height its legs do not feel.
+
+        Raises ValueError for a level that the building does not have; then nothing has changed.
+        """
+        level_of(level, self.config.lowest, self.config.highest)
         last = self.building.floor(self._last)
         known = self.building.of_level(level)
         if last is None or (known is not None and known.id == self._last):
@@ -335,15 +342,22 @@ class FloorStack:
             return
         steps = level - last.level
         over = steps * self.config.typical_storey
-        self._begin_floor(stamp, last, last.height + over, over)
+        self._begin_floor(stamp, last, last.height + over, over, level)
 
     def say_level(self, level: int) -> None:
-        """A person says on which level the robot is; the levels of the other floors move with it."""
-        here = self.building.here
+        """A person says on which level the robot is; the levels of the other floors move with it.
+
+        Raises ValueError where one of them is none that the building has, or the robot is on no floor; then nothing has
+        changed.
+        """
+        here, config = self.building.here, self.config
         if here is None:
-            return
-        by = level - here.level
-        floors = tuple(replace(f, level=f.level + by) for f in self.building.floors)
+            raise ValueError("a level is told where the floor is not known")
+        by = level_of(level, config.lowest, config.highest) - here.level
+        floors = tuple(
+            replace(f, level=level_of(f.level + by, config.lowest, config.highest))
+            for f in self.building.floors
+        )
         self.building = replace(self.building, floors=floors)
 
     def _find(self) -> None:

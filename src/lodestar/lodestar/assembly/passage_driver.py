@@ -36,7 +36,6 @@ class PassageDriver:
         self.config = config
         self._under_way: StairWalk | LiftRide | None = None
         self._ticket = 0
-        self._known: float | None = None  # when the pose was known last, while a lift is taken
 
     @property
     def ticket(self) -> int:
@@ -55,7 +54,7 @@ class PassageDriver:
 
     def take(self, command: TakePassage) -> None:
         """Begin to take a passage, in the place of another one."""
-        self._ticket, self._known = command.ticket, None
+        self._ticket = command.ticket
         if command.passage.kind is PassageKind.LIFT:
             self._under_way = LiftRide(command.passage, command.level, self.config.ride)
         else:
@@ -86,20 +85,9 @@ class PassageDriver:
         pose = np.array([*map_from_base[:2, 3], yaw_of(map_from_base)])
         tilt = math.acos(min(max(float(map_from_base[2, 2]), -1.0), 1.0))
         stance = Stance(pose, float(map_from_base[2, 3]), tilt, stamp)
-        knows = isinstance(walk, StairWalk) or self._is_known(now, stance, walk)
-        command = walk.update(now, stance) if knows else np.zeros(3)
+        command = walk.update(now, stance)
         if walk.status is WalkStatus.WALKING:
             return PassageStep(command, self._ticket)
         self._under_way, done = None, walk.status is WalkStatus.DONE
         level = walk.reached if isinstance(walk, LiftRide) and done else None
         return PassageStep(command, self._ticket, SkillEnd(done, walk.why), level)
-
-    def _is_known(self, now: float, stance: Stance, ride: LiftRide) -> bool:
-        """Return whether a ride knows where the robot is; after `lost` seconds without, it is over."""
-        if stance.is_known(now, self.config.walk.fresh):
-            self._known = now
-            return True
-        self._known = now if self._known is None else self._known
-        if now - self._known > self.config.walk.lost:
-            ride.stop("I no longer know where I am")
-        return False

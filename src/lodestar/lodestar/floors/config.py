@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lodestar.floors.lift_ride import LiftConfig
-from lodestar.floors.records import Passage, PassageKind
+from lodestar.floors.records import HIGHEST, LOWEST, Passage, PassageKind
 from lodestar.floors.stair_finder import StairConfig
 from lodestar.floors.stair_walk import StairWalkConfig
 from lodestar.floors.watch import WatchConfig
@@ -20,6 +20,8 @@ class FloorsConfig:
     stairs: bool = False
     lifts: bool = False  # likewise to ask people for a lift and to ride in it
     level: int = 0  # of the building, on which the robot starts; 0 = ground; chosen
+    lowest: int = LOWEST  # level of the building; what is told of one below is refused
+    highest: int = HIGHEST  # likewise above
     least_storey: float = 2.0  # m, least height between two floors; chosen: a door's height
     typical_storey: float = 3.0  # m, where no two floors are known yet; chosen
     match: float = 0.7  # m by which a height may differ from a known floor's: a third of the least storey
@@ -46,6 +48,10 @@ class FloorsConfig:
     flights: StairConfig = field(default_factory=StairConfig)
     walk: StairWalkConfig = field(default_factory=StairWalkConfig)
     ride: LiftConfig = field(default_factory=LiftConfig)
+
+    def permits(self, passage: Passage) -> bool:
+        """Return whether the operator allows the robot to take a passage of this kind."""
+        return self.stairs if passage.kind is PassageKind.STAIRS else self.lifts
 
     def seconds_over(self, passage: Passage) -> float:
         """Return the expected seconds that a passage takes, from before its edge to behind its other one."""

@@ -9,7 +9,7 @@ from enum import Enum
 import numpy as np
 
 from lodestar.floors.records import Passage, PassageKind, level_name
-from lodestar.floors.stair_walk import Stance, WalkStatus
+from lodestar.floors.stair_walk import StairWalkConfig, Stance, StanceWatch, WalkStatus
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,9 @@ class LiftConfig:
     there: float = 0.1  # m, and rad, within which it is where it is to be; chosen
     patience: float = 60.0  # s for which a person's word is waited for; chosen
     stalled: float = 4.0  # s without 5 cm of way after which the door or somebody is in the way; chosen
+    fresh: float = StairWalkConfig.fresh  # s for which a stance tells where it is
+    lost: float = StairWalkConfig.lost  # s without one, or off its feet, after which the ride is over
+    upright: float = StairWalkConfig.begun  # rad of tilt from which it does not stand on a floor
 
 
 class Stage(Enum):
@@ -56,6 +59,8 @@ class LiftRide:
         self._from: np.ndarray | None = None  # (2,), where the stage began
         self._since: float | None = None
         self._moved = (-math.inf, 0.0)  # s, and m of way then
+        self._watch = StanceWatch(config.fresh, config.lost)
+        self._fell: float | None = None  # since when it does not stand upright
 
     @property
     def asks(self) -> str:
@@ -82,11 +87,26 @@ class LiftRide:
         """Return the command (3,) at `now` seconds; zeros while a person is waited for, and once it is over."""
         if self.status is not WalkStatus.WALKING:
             return np.zeros(3)
+        problem = self._unfit(now, stance)
+        if problem is not None:
+            if problem:
+                self.stop(problem)
+            return np.zeros(3)
         self._since = now if self._since is None else self._since
         self._from = stance.pose[:2].copy() if self._from is None else self._from
         if self.stage in (Stage.CALLING, Stage.RIDING):
             return self._wait(now, stance)
         return self._drive(now, stance)
+
+    def _unfit(self, now: float, stance: Stance) -> str | None:
+        """Return None where the robot stands and knows where; else why the ride is over, "" = not yet."""
+        if not self._watch.sees(now, stance):
+            return "I no longer know where I am" if self._watch.is_lost(now) else ""
+        if stance.tilt >= self.config.upright:
+            self._fell = now if self._fell is None else self._fell
+            return "I do not stand upright" if now - self._fell > self.config.lost else ""
+        self._fell = None
+        return None
 
     def _wait(self, now: float, stance: Stance) -> np.ndarray:
         assert self._since is not None

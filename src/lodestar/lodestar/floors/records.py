@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 UNKNOWN = 0  # id of no floor: the robot is between two, or does not know on which it is
+LOWEST, HIGHEST = -20, 200  # levels that a building may have; chosen: the tallest has 163 storeys
 BELOW = 0.5  # m under a floor up to which a thing counts as being on it: drift of heights; chosen
 
 
@@ -226,7 +227,7 @@ def to_json(building: Building) -> dict[str, Any]:
 def from_json(given: Mapping[str, Any]) -> Building:
     """Return the records that `to_json` wrote. Raises ValueError, KeyError, TypeError for others."""
     floors = tuple(
-        Floor(int(f["id"]), int(f["level"]), _finite(f["height"]), str(f["map"]), str(f["named"]))
+        Floor(int(f["id"]), level_of(f["level"]), _finite(f["height"]), str(f["map"]), str(f["named"]))
         for f in _distinct(given["floors"])
     )
     known = {floor.id for floor in floors}
@@ -244,6 +245,13 @@ def from_json(given: Mapping[str, Any]) -> Building:
     if not ends <= known | {UNKNOWN}:
         raise ValueError(f"floors {sorted(ends - known)} are named, and there is no record of them")
     return Building(floors, passages, active)
+
+
+def level_of(value: Any, lowest: int = LOWEST, highest: int = HIGHEST) -> int:
+    """Return a level that a building may have. Raises ValueError for any other value, which is told."""
+    if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
+        raise ValueError(f"{value!r} is no level from {lowest} to {highest}")
+    return value
 
 
 def _distinct(records: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -40,6 +40,7 @@ class StairWalkConfig:
     )  # rad of tilt at which it stops; 0.16 m over 0.28 m are 30, and a step's pitch
     clear: float = 0.45  # m that it goes on when it is level again: half its length and a tolerance
     late: float = 1.0  # m beyond the edge without a tilt after which there is no flight; chosen
+    back: float = 0.5  # m of way that it may lose again; chosen: nearly two steps, more than a pose jumps
     longest: float = 12.0  # m of way; chosen: a flight of 30 steps
     stalled: float = 4.0  # s without 5 cm of way after which something is in the way; chosen
 
@@ -70,6 +71,25 @@ class Stance:
         return finite and (self.stamp is None or abs(now - self.stamp) <= fresh)
 
 
+class StanceWatch:
+    """Tells whether stances say where the robot is: none may be older than `fresh`, or be away for `lost` seconds."""
+
+    def __init__(self, fresh: float, lost: float) -> None:
+        self._fresh, self._lost = fresh, lost
+        self._known: float | None = None  # when one was known last, or asked for first
+
+    def sees(self, now: float, stance: Stance) -> bool:
+        """Return whether the robot knows where it is."""
+        is_known = stance.is_known(now, self._fresh)
+        if is_known or self._known is None:
+            self._known = now
+        return is_known
+
+    def is_lost(self, now: float) -> bool:
+        """Return whether that is not so for too long, as of the last stance."""
+        return self._known is not None and now - self._known > self._lost
+
+
 class StairWalk:
     """One walk. `update` returns the velocity (3,) vx, vy, wz in the body frame; why: of a failure."""
 
@@ -84,7 +104,8 @@ class StairWalk:
         self._ended: float | None = None  # way at which it was level again
         self._moved: tuple[float, float] | None = None  # when, and way then
         self._start: float | None = None
-        self._known: float | None = None  # when a stance was known last
+        self._farthest = -math.inf  # way that it had come to
+        self._watch = StanceWatch(config.fresh, config.lost)
 
     @property
     def is_on_flight(self) -> bool:
@@ -95,12 +116,10 @@ class StairWalk:
         """Return the command at `now` seconds; zeros once the walk is over, and while the stance is not known."""
         if self.status is not WalkStatus.WALKING:
             return np.zeros(3)
-        if not stance.is_known(now, self.config.fresh):
-            self._known = now if self._known is None else self._known
-            if now - self._known > self.config.lost:
+        if not self._watch.sees(now, stance):
+            if self._watch.is_lost(now):
                 self.status, self.why = WalkStatus.FAILED, "I no longer know where I am"
             return np.zeros(3)
-        self._known = now
         offset = stance.pose[:2] - self._entry[:2]
         way = float(offset @ self._along)
         beside = float(offset @ (-self._along[1], self._along[0]))
@@ -132,6 +151,9 @@ class StairWalk:
         assert self._moved is not None
         if stance.tilt > config.steepest:
             return "the steps are too steep for me"
+        self._farthest = max(self._farthest, way)
+        if way < self._farthest - config.back:
+            return f"I slid back {'on' if self._begun is not None else 'before'} the stairs"
         if self._begun is None and way > config.late:
             return "there is no flight of stairs where I expected one"
         if self._begun is None and abs(beside) > config.off_line and way > -0.5 * config.approach:

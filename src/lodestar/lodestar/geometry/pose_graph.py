@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +20,7 @@ SETTLED = (
 )
 _KEPT = 8  # graphs that wait for a pose; chosen
 _NEAR = 1.0  # metres between a node of the graph (base_link) and the sensor's there; chosen: reach of a Go2's sensors
+_MOST = 20_000  # bound nodes, beyond which every second old one is dropped; as of `ClosureConfig.most`
 _LAG = 1.0  # metres that the newest nodes of both ways may lie apart; chosen, two nodes
 _LOST = 10.0  # metres of the graph's way without a match, before which no further is sought; chosen
 _MANY = 10  # new nodes that none of ours matches, from which it is told; chosen, five metres
@@ -59,19 +60,25 @@ class PoseGraph:
 
 
 class OfferedGraph:
-    """A graph of this stamp, seconds, which is read where somebody needs it. Raises nothing: `graph` may be None."""
+    """A graph of this stamp, seconds, read once, where somebody needs it. Raises nothing: `graph` may be None."""
 
     def __init__(self, stamp: float, read: Callable[[], PoseGraph]) -> None:
-        self.stamp, self._read = stamp, read
+        self.stamp = stamp
+        self._read: Callable[[], PoseGraph] | None = read
+        self._graph: PoseGraph | None = None
+        self._lock = threading.Lock()
 
-    @cached_property
+    @property
     def graph(self) -> PoseGraph | None:
         """Return the graph, None where it is malformed, which is logged."""
-        try:
-            return self._read()
-        except ValueError as error:
-            _log.warning("the pose graph of SLAM is not followed: %s", error)
-            return None
+        with self._lock:
+            read, self._read = self._read, None  # with which the message goes, of megabytes
+            if read is not None:
+                try:
+                    self._graph = read()
+                except ValueError as error:
+                    _log.warning("the pose graph of SLAM is not followed: %s", error)
+            return self._graph
 
 
 class PoseGraphFeed:
@@ -134,6 +141,7 @@ class GraphBinding:
         self._moved = np.tile(np.eye(4), (len(self._ids), 1, 1))
         if len(self._ids) and np.isin(self._ids, graph.ids).mean() < _SAME_SESSION:
             self._forget("it has few of the known nodes: another session")
+        self._keep(np.isin(self._ids, graph.ids))  # SLAM has pruned the others for good
         fresh = np.flatnonzero(graph.ids > (self._ids[-1] if len(self._ids) else -1))
         pairs = list(_pairs(graph, fresh, way, int(self._serials[-1]) if len(self._serials) else -1))[::-1]
         if not pairs:
@@ -147,6 +155,14 @@ class GraphBinding:
         self._places = np.vstack([self._places, graph.places[rows]])
         self._headings = np.append(self._headings, headings)
         self._moved = np.tile(np.eye(4), (len(self._ids), 1, 1))
+        if len(self) > _MOST:
+            every = np.arange(len(self))
+            self._keep((every % 2 == 0) | (every >= len(self) // 2))
+
+    def _keep(self, rows: np.ndarray) -> None:
+        """Keep these rows (N,) bool alone."""
+        self._ids, self._serials, self._moved = self._ids[rows], self._serials[rows], self._moved[rows]
+        self._places, self._headings = self._places[rows], self._headings[rows]
 
     def moves(self, graph: PoseGraph, most: float) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the serial numbers (M,) of bound nodes and their moves (M, 4, 4) to where the graph has them; None if

@@ -64,6 +64,9 @@ class FloorConfig:
     # five steps, which show a flight, and less than a storey without the headroom of 1.9 m under it
     depth: float = 0.8
     rise: float = 0.3  # m by which a floor may rise where TF drifts; higher things stand on it
+    # m over the floor, less noise_per_meter, from which on a thing is an obstacle: a Go2's belly hangs 0.10 over it
+    low: float = 0.07
+    low_reach: float = 2.5  # m, within which returns tell of it; chosen: attitude adds 0.025 m there
 
 
 @dataclass(frozen=True)

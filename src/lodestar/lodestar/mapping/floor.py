@@ -13,15 +13,15 @@ from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.correction import moved_cells
 from lodestar.grid.footprint import GO2
-from lodestar.mapping import floor_kernels
+from lodestar.mapping import floor_kernels, low_things
 from lodestar.mapping.config import FloorConfig
+from lodestar.mapping.floor_shapes import bridges, grown, spread, without_bumps
 from lodestar.mapping.submaps import cells_after
 
 _MIRROR = 0.15  # m under a floor that is sure, from which on a return is its mirror image
 _CONFIRMED = 2  # hits from which on a surface that lies too low is a drop-off
 _CROSSED = 3.0  # m, within which rays that cross a cell tell of it
 _FOOT = 0.6  # m, height of the lowest return from a thing that stands on the floor; rings at 12 m are so far apart
-_BUMP = 1.0  # m, within which floor that rises and falls again is a thing on it
 _BESIDE = 1.2  # m from the middle of the robot, within which most of what is seen lowest is floor
 _ENOUGH = 60  # cells of it that tell whether the feet stand on it
 _SMOOTH = 0.05  # least weight of one turn in `feet_error`
@@ -37,19 +37,23 @@ _LAYERS = {
     "trodden": np.bool_,
     "closest": np.float32,
     "begun": np.int32,
+    "top": np.float32,
+    "tops": np.uint8,
 }
 
 
 @dataclass(frozen=True)
 class FloorState:
-    """The known floor. floor, drop: (rows, columns) bool; reference: float32, metres in map, NaN = none.
+    """The known floor. floor, drop, low: (rows, columns) bool; reference: float32, metres in map, NaN = none.
 
-    floor: seen, walked on, or between pieces of seen floor. drop: a drop-off, or floor that may be its edge.
+    floor: seen, walked on, or between pieces of seen floor. drop: a drop-off, or floor that may be its edge. low: there
+    lies a thing that the robot does not step over.
     """
 
     floor: np.ndarray
     drop: np.ndarray
     reference: np.ndarray
+    low: np.ndarray
 
 
 class FloorMap:
@@ -69,22 +73,25 @@ class FloorMap:
         self.closest = np.empty((0, 0), np.float32)  # cells, least distance from which a ray has crossed it
         # serial number of the node of the robot's way at which the cell was first seen, + 1; 0 = not known
         self.begun = np.empty((0, 0), np.int32)
+        self.top = np.empty((0, 0), np.float32)  # m, highest surface near the floor, valid where tops > 0 ...
+        self.tops = np.empty((0, 0), np.uint8)  # ... and the evidence for it
         self._make_scratch((0, 0))
         self._ground: float | None = None  # m, under the robot
         # layers, corner and ground before the last loop closure
         self._before: tuple[dict[str, np.ndarray], np.ndarray, float | None] | None = None
         # m, mean of the last turns: height of the floor that is seen around the robot over that of its feet
         self.feet_error, self._compared = 0.0, 0
-        self._bridges = _bridges(config, resolution)
+        self._bridges = bridges(config, resolution)
 
     def _make_scratch(self, shape: tuple[int, int]) -> None:
         self._scan = 0
-        self._seen, self._touched = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
+        # the last scan that saw, reduced and looked at the top of a cell
+        self._seen, self._touched, self._tipped = (np.zeros(shape, np.int32) for _ in range(3))
         self._crossed = np.zeros(shape, np.bool_)  # by a ray since `take_crossed`
-        self._lowest, self._highest, self._spread = (np.zeros(shape, np.float32) for _ in range(3))
+        self._lowest, self._highest, self._spread, self._tip = (np.zeros(shape, np.float32) for _ in range(4))
 
     def _blank(self, shape: tuple[int, int]) -> dict[str, np.ndarray]:
-        fills = {"height": np.nan, "passed": np.nan, "closest": np.inf}
+        fills = {"height": np.nan, "passed": np.nan, "closest": np.inf, "top": np.nan}
         return {name: np.full(shape, fills.get(name, 0), kind) for name, kind in _LAYERS.items()}
 
     def grow(self, shape: tuple[int, int], row: int, column: int) -> None:
@@ -112,6 +119,7 @@ class FloorMap:
             setattr(self, name, layer)
         self.height += np.float32(jump[2, 3])
         self.passed += np.float32(jump[2, 3])
+        self.top += np.float32(jump[2, 3])
         if self._ground is not None:
             self._ground += float(jump[2, 3])
 
@@ -137,6 +145,7 @@ class FloorMap:
             layer[known] = getattr(self, name).reshape(-1)[source]
         layers["height"][known] += lift
         layers["passed"][known] += lift
+        layers["top"][known] += lift
         for name, layer in layers.items():
             setattr(self, name, layer)
         if self._ground is not None:
@@ -217,6 +226,7 @@ class FloorMap:
             cells, self._lowest, self._highest, self._spread, self.height, self.variance, self.hits, self.above,
             self.face, config.gate, config.least_gate, config.rise, config.step,
         )  # fmt: skip
+        self._observe_tops(ends, used, start, ground + config.rise)
         if begun:
             first = self.begun.reshape(-1)
             fresh = cells[first[cells] == 0]
@@ -228,6 +238,19 @@ class FloorMap:
             self.closest, self._crossed, ends[rays], start, max_range / self._resolution, needed
         )
         return used
+
+    def _observe_tops(self, ends: np.ndarray, used: np.ndarray, start: np.ndarray, highest: float) -> None:
+        """Follow the highest surfaces up to `highest`, metres; ends and start as of `floor_kernels.in_cells`."""
+        config, scan, side = self.config, self._scan, self._resolution
+        cells = low_things.tips(
+            ends, used, self._tip, self._tipped, scan, start, side, config.low_reach, highest,
+            config.noise_per_meter,
+        )  # fmt: skip
+        low_things.fuse(cells, self._tip, self.top, self.tops, config.least_gate)
+        low_things.pass_under(
+            ends, used, self.top, self.tops, self._tipped, scan, start, side, config.low_reach, highest,
+            config.least_gate,
+        )  # fmt: skip
 
     def take_crossed(self) -> np.ndarray:
         """Return (rows, columns) bool: cells that rays have crossed nearby since the last call, and those beside."""
@@ -242,27 +265,30 @@ class FloorMap:
         """
         config, shape = self.config, self.hits.shape
         if not self.hits.size:
-            return FloorState(np.zeros(shape, bool), np.zeros(shape, bool), np.zeros(shape, np.float32))
+            none = np.zeros(shape, bool)
+            return FloorState(none, none, np.zeros(shape, np.float32), none)
         seeds = self.trodden
         if not seeds.any():
             seeds = (self.hits > 0) & (np.abs(self.height) <= config.step)
         seen, reference = self.walk(seeds)
-        level = _without_bumps(reference, self._resolution)
+        level = without_bumps(reference, self._resolution)
         seen &= ~self._rim(seen, level)
         suspect, drop = self._ends(seen, level)
         with np.errstate(invalid="ignore"):
             foot = ~seen & (self.hits > 0) & (self.height > level) & (self.height < level + _FOOT)
             floor = self.bridged(seen, foot) & (seen | ~(self.height < level - config.doubt))
         if suspect.any():
-            unsure = _spread(suspect, ~seen, config.spread, self._resolution)
+            unsure = spread(suspect, ~seen, config.spread, self._resolution)
             sure = (
                 cv2.dilate(unsure.view(np.uint8), _NEIGHBOURS) == 0
             )  # the wall of a shaft shows below its edge
             seen &= self.trodden | sure
             floor &= seen | sure
         if drop.any():
-            drop = _grown(drop, config.edge, self._resolution) & ~seen
-        return FloorState(floor & ~drop, drop, level)
+            drop = grown(drop, config.edge, self._resolution) & ~seen
+        with np.errstate(invalid="ignore"):
+            low = (self.tops >= low_things.SURE) & (self.top > level + config.low)
+        return FloorState(floor & ~drop, drop, level, low)
 
     def walk(self, seeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Floor that a walk from the seeds finds, (rows, columns) bool, and its height, float32, metres, NaN = none."""
@@ -322,47 +348,5 @@ class FloorMap:
 
     def memory(self) -> int:
         """Bytes held."""
-        scratch = (self._seen, self._touched, self._lowest, self._highest, self._spread, self._crossed)
-        return sum(getattr(self, name).nbytes for name in _LAYERS) + sum(one.nbytes for one in scratch)
-
-
-def _disc(reach: float, resolution: float) -> np.ndarray:
-    """Cells whose centres lie within `reach` metres of the middle one."""
-    cells = math.floor(reach / resolution + 1e-6)
-    rows, columns = np.mgrid[-cells : cells + 1, -cells : cells + 1]
-    return (np.hypot(rows, columns) <= reach / resolution + 1e-6).astype(np.uint8)
-
-
-def _bridges(config: FloorConfig, resolution: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cells of the widest gaps that count as floor along rows and along diagonals, (N,) int64 each, and the least
-    distances of rays for them, (N,) float32, metres, ascending.
-    """
-    gaps, least = [config.bridge], [0.0]
-    while gaps[-1] < config.far_bridge:
-        gaps.append(min(gaps[-1] * 1.5, config.far_bridge))
-        least.append(math.sqrt(gaps[-1] / config.ring_gap))
-    cells = np.array(gaps) / resolution
-    straight, diagonal = (np.floor(cells / side + 1e-6).astype(np.int64) for side in (1.0, math.sqrt(2.0)))
-    return straight, diagonal, np.array(least, np.float32)
-
-
-def _grown(mask: np.ndarray, reach: float, resolution: float) -> np.ndarray:
-    return cv2.dilate(mask.astype(np.uint8), _disc(reach, resolution)) > 0
-
-
-def _spread(mask: np.ndarray, through: np.ndarray, reach: float, resolution: float) -> np.ndarray:
-    """The mask and cells that are no farther from it than `reach` on a way through the cells of `through`."""
-    spread, cells = mask.astype(np.uint8), through.astype(np.uint8)
-    for _ in range(math.floor(reach / resolution + 1e-6)):
-        spread = np.minimum(cv2.dilate(spread, _NEIGHBOURS), cells)
-    return spread > 0
-
-
-def _without_bumps(reference: np.ndarray, resolution: float) -> np.ndarray:
-    """Heights of the floor without what rises over less than _BUMP metres: the foot of things that stand on it."""
-    unknown = np.isnan(reference)
-    side = 2 * round(_BUMP / resolution / 2.0) + 1
-    kernel = np.ones((side, side), np.uint8)
-    low = cv2.erode(np.where(unknown, np.float32(np.inf), reference), kernel)
-    low[~np.isfinite(low)] = -np.inf
-    return np.where(unknown, np.float32(np.nan), cv2.dilate(low, kernel))
+        scratch = self._crossed.nbytes + 3 * self._seen.nbytes + 4 * self._lowest.nbytes
+        return sum(getattr(self, name).nbytes for name in _LAYERS) + scratch

@@ -208,8 +208,8 @@ class OctoMapper:
         """Return the plan: a cell is occupied if a voxel of the band over its floor is, free if one is free, else
         unknown.
 
-        With a floor layer drop-offs are occupied too, only cells with floor are free, and those are on which the robot
-        has stood and that nothing tells of.
+        With a floor layer drop-offs are occupied too, and what lies low on the floor; only cells with floor are free,
+        and those are on which the robot has stood and that nothing tells of.
         """
         floor = self._floor.state() if self._floor is not None else None
         up = self._voxels_up(floor) if floor is not None else self._asked
@@ -225,7 +225,7 @@ class OctoMapper:
             cells[(cells == UNKNOWN) & self._floor.trodden] = (
                 FREE  # a camera does not see where its robot stands
             )
-            cells[floor.drop] = OCCUPIED
+            cells[floor.drop | floor.low] = OCCUPIED
         resolution = self.config.resolution
         column0, row0 = self._origin_cell if self._origin_cell is not None else (0, 0)
         return OccupancyGrid2D(cells, resolution, (column0 * resolution, row0 * resolution), stamp=stamp)

@@ -184,6 +184,40 @@ def test_a_charger_on_another_floor_is_not_gone_to_on_this_one() -> None:
     assert not [one for one in made.of(SendGoal) if one.expert == "charger"]
 
 
+@given(
+    x=st.floats(2.5, 7.5),
+    left=st.floats(3.0, 40.0),
+    kind=st.sampled_from(list(PassageKind)),
+    others=st.booleans(),
+)
+@settings(max_examples=25, deadline=None)
+def test_the_way_back_takes_nothing_that_the_operator_does_not_allow(x, left, kind, others) -> None:
+    """Neither as a walk nor as the end of the battery's way on this floor; the robot says why it cannot come."""
+    down = replace(FLIGHT, kind=kind, low=(14.0, 5.0), high=(8.0, 5.0), heading=math.pi)
+    stairs = kind is not PassageKind.STAIRS and others
+    made = World(
+        answers={"frontier": exploring(*FAR)},
+        config=LoopConfig(floors=FloorsConfig(stairs=stairs, lifts=kind is not PassageKind.LIFT and others)),
+    )
+    made.loop.on_building(FIRST)
+    made.run(0.5)
+    made.loop.on_energy(EnergyBudget(range_left=left, charger=(4.0, 2.0), reserve=2.0))
+    made.pose = np.array([x, 5.0, 0.0])
+    for building in (BETWEEN, SECOND):
+        made.loop.on_building(replace(building, passages=(down,)))
+    made.run(0.5)
+    facts = made.loop._context.facts
+    assert facts.energy.charger == (4.0, 2.0) and facts.energy.range_left == pytest.approx(left, abs=x)
+    made.loop.on_energy(EnergyBudget(range_left=2.5, charger=(4.0, 2.0), reserve=2.0))
+    made.loop.start(find(), made.now)
+    made.run(60.0)
+    assert not made.of(TakePassage) and not [one for one in made.of(SendGoal) if one.expert == "charger"]
+    assert made.result.error_code is ErrorCode.ENERGY and "another floor" in made.result.error_msg
+    word = "stairs" if kind is PassageKind.STAIRS or not others else "lifts"
+    assert f"I may not take {word}" in made.result.error_msg
+    assert not any(line.startswith("Going back") for line in made.result.report.splitlines())
+
+
 def test_a_level_between_two_floors_is_no_reason_to_go_to_and_fro() -> None:
     made = world(replace(FIRST, floors=(Floor(1, 0, 0.0), Floor(2, 2, 6.0))))
     made.answers = {}

@@ -28,10 +28,10 @@ SLOPE = math.atan(0.52)
 class Walker:
     """A robot whose poses and turns a stack hears; each floor has walls of its own."""
 
-    def __init__(self, things: int = 60) -> None:
+    def __init__(self, things: int = 60, config: FloorsConfig | None = None) -> None:
         self.things = things  # that stand on a floor
         self.plan = PlanChain(MappingConfig())
-        self.stack = FloorStack(FloorsConfig(stairs=True), self.plan)
+        self.stack = FloorStack(config or FloorsConfig(stairs=True), self.plan)
         self.now, self.x, self.z, self.walls, self.floor = 0.0, 0.0, 0.0, 0, 0.0
 
     def be(self, x: float, z: float, tilt: float = 0.0, walls: int = 0) -> None:
@@ -287,6 +287,42 @@ def test_a_person_says_the_level_and_all_levels_follow() -> None:
     robot.climb(3.0, 2)
     robot.stack.say_level(3)
     assert [floor.level for floor in robot.stack.building.floors] == [2, 3]
+
+
+NO_LEVELS = (-21, 201, True, None, "1", 1.5, math.inf, [], {})
+
+
+@given(told=st.one_of(st.integers(-25, 205), st.integers(), st.sampled_from(NO_LEVELS)))
+@settings(max_examples=15, deadline=None)
+def test_a_level_that_the_building_does_not_have_changes_nothing(told) -> None:
+    robot = Walker()
+    robot.stay(1)
+    robot.climb(3.0, 2)
+    building, mapper = robot.stack.building, robot.plan.mapper
+    has = isinstance(told, int) and not isinstance(told, bool) and -20 <= told <= 200
+    for say in (robot.stack.say_level, lambda level: robot.stack.arrive(robot.now, level)):
+        if has and told > -20:  # the floor below has a level too
+            say(told)
+            assert robot.stack.building.here is not None and robot.stack.building.here.level == told
+        else:
+            with pytest.raises(ValueError):
+                say(told)
+            assert robot.stack.building is building and robot.plan.mapper is mapper
+            break
+
+
+@pytest.mark.parametrize("level", [-1, 3])
+def test_the_operator_says_which_levels_the_building_has(level) -> None:
+    robot = Walker(config=FloorsConfig(stairs=True, lowest=0, highest=2))
+    robot.stay(1)
+    with pytest.raises(ValueError, match="0 to 2"):
+        robot.stack.arrive(robot.now, level)
+    with pytest.raises(ValueError, match="0 to 2"):
+        robot.stack.say_level(level)
+    robot.climb(3.0, 2)
+    with pytest.raises(ValueError):
+        robot.stack.say_level(0)  # the floor below would be a basement
+    assert [floor.level for floor in robot.stack.building.floors] == [0, 1]
 
 
 def saved(robot: Walker) -> SavedMap:

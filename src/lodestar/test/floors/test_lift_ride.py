@@ -96,6 +96,43 @@ def test_it_stands_and_says_why_where_the_lift_does_not_do_its_part(fault, yaw) 
     np.testing.assert_array_equal(cabin.pose, before)
 
 
+@given(
+    kind=st.sampled_from(["fallen", "old", "nan"]),
+    stage=st.sampled_from(list(Stage)),
+    seconds=st.floats(0.2, 2.5),
+)
+@settings(max_examples=40, deadline=None)
+def test_it_goes_on_only_where_it_stands_and_knows_where(kind, stage, seconds) -> None:
+    ride, now = LiftRide(lift(0.0), 2), 0.0
+    cabin = Cabin(ride, 0.0)
+    cabin.pose[2] = 0.0
+    if stage is not Stage.CALLING:
+        cabin.open()
+        cabin.run(1.0 if stage is Stage.ENTERING else 20.0)
+    if stage is Stage.LEAVING:
+        cabin.open(2)
+        cabin.run(0.2)
+    assert ride.stage is stage and ride.status is WalkStatus.WALKING
+    cabin.open(2)  # the door is open where it is to go on
+    bad = {
+        "fallen": lambda: Stance(cabin.pose, 0.0, 0.9),
+        "old": lambda: Stance(cabin.pose, 0.0, 0.0, now - 1.0),
+        "nan": lambda: Stance(np.full(3, np.nan), 0.0, 0.0),
+    }[kind]
+    for _ in range(round(seconds / TICK)):
+        cabin.now += TICK
+        now = cabin.now
+        assert not ride.update(now, bad()).any()
+    assert ride.stage is stage and ride.status is WalkStatus.WALKING
+    cabin.run(TICK)
+    assert ride.status is WalkStatus.WALKING, "it goes on once it stands again"
+    for _ in range(round((LiftConfig().lost + 1.0) / TICK)):
+        cabin.now += TICK
+        now = cabin.now
+        assert not ride.update(now, bad()).any()
+    assert ride.status is WalkStatus.FAILED and ("upright" if kind == "fallen" else "where I am") in ride.why
+
+
 def test_stairs_are_no_lift() -> None:
     with pytest.raises(ValueError, match="only lifts"):
         LiftRide(Passage(1, PassageKind.STAIRS, (0.0, 0.0), (5.0, 0.0), 0.0, 1, 2), 1)

@@ -115,6 +115,29 @@ def test_a_pose_that_jumps_off_the_line_stops_it_on_the_steps(beside, right, tur
     assert walk.status is WalkStatus.FAILED and "off the line" in walk.why
 
 
+@given(
+    reached=st.floats(-0.7, 4.0), back=st.floats(0.55, 3.0), seconds=st.floats(0.3, 3.0), yaw=st.floats(-3.0, 3.0)
+)  # fmt: skip
+@settings(max_examples=40, deadline=None)
+def test_a_robot_that_slides_back_is_told_and_stands(reached, back, seconds, yaw) -> None:
+    walk, now = StairWalk(flight(yaw), 1), 0.0
+    along = np.array([math.cos(yaw), math.sin(yaw), 0.0])
+
+    def stand(way: float) -> np.ndarray:
+        return walk.update(now, stance(way * along + (0.0, 0.0, yaw), yaw))
+
+    for way in np.arange(-0.75, reached, 0.05):
+        now += 2.0 * TICK
+        stand(float(way))
+    assert walk.status is WalkStatus.WALKING
+    steps = max(round(seconds / TICK), 1)
+    for step in range(steps):
+        now += TICK
+        command = stand(reached - back * (step + 1) / steps)
+    assert walk.status is WalkStatus.FAILED and "slid back" in walk.why and not command.any()
+    assert not stand(reached).any(), "nor does it go on by itself"
+
+
 def test_only_stairs_are_walked() -> None:
     lift = Passage(1, PassageKind.LIFT, (0.0, 0.0), (0.0, 0.0), 0.0, 1, 2)
     try:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import weakref
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from lodestar.geometry import pose_graph
 from lodestar.geometry.closure_config import ClosureConfig, closures_as
 from lodestar.geometry.corrections import Anchor, jump_between
 from lodestar.geometry.map_correction import MapCorrection
@@ -220,3 +222,55 @@ def test_a_way_that_begins_later_than_the_graph_is_bound_from_its_end():
     told(anchor, np.eye(4), run.odometry[-1] @ SENSOR, last + 1.0)
     bound, nodes = anchor.trajectory._bound, [k for k in run.nodes if k >= late]
     assert len(nodes) - 4 <= len(bound) <= len(nodes) + 4  # those within a metre of the start
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.integers(3, 30))
+def test_the_binding_is_no_larger_than_the_graph_that_slam_keeps(seed, window, rounds):
+    """Of a SLAM that drops its oldest nodes, as a lifelong one does: those that it has are still followed."""
+    rng = np.random.default_rng(seed)
+    binding, count = GraphBinding(), 0
+    for _ in range(rounds):
+        count += int(rng.integers(1, max(window // 2, 2)))
+        ids = np.arange(max(0, count - window), count)
+        places = np.stack([0.5 * ids, np.zeros(len(ids))], axis=1)
+        nodes = np.arange(count)
+        way = Way(nodes, np.stack([0.5 * nodes, 0.0 * nodes], axis=1), 0.5 * nodes, nodes.astype(float))
+        binding.bind(PoseGraph(float(count), ids, places), way)
+        assert len(binding) <= len(ids)
+    if len(binding) > 2:
+        found = binding.moves(PoseGraph(count + 1.0, ids, places + np.array([1.0, 2.0])), 5.0)
+        assert found is not None
+        np.testing.assert_allclose(found[1][:, :2, 3], np.tile((1.0, 2.0), (len(found[0]), 1)), atol=1e-6)
+
+
+def test_a_graph_without_end_is_thinned_where_it_is_old(monkeypatch):
+    monkeypatch.setattr(pose_graph, "_MOST", 50)
+    binding = GraphBinding()
+    for count in range(10, 400, 10):
+        nodes = np.arange(count)
+        places = np.stack([0.5 * nodes, 0.0 * nodes], axis=1)
+        graph = PoseGraph(float(count), nodes, places)
+        binding.bind(graph, Way(nodes, places, 0.5 * nodes, nodes.astype(float)))
+        assert len(binding) <= 50
+    found = binding.moves(PoseGraph(400.0, nodes, places + np.array([0.5, 0.0])), 5.0)
+    assert found is not None and found[0][0] == 0 and found[0][-1] == nodes[-1]
+
+
+def test_a_graph_that_was_read_keeps_its_message_no_longer_and_is_read_once():
+    class Message:
+        """Megabytes of bytes."""
+
+    message, reads = Message(), []
+    there = weakref.ref(message)
+
+    def read(given=message):
+        reads.append(given.__class__)
+        return PoseGraph(1.0, np.arange(2), np.zeros((2, 2)))
+
+    feed = PoseGraphFeed()
+    feed.offer(1.0, read)
+    del message, read
+    offer = feed.at(5.0)
+    assert there() is not None and offer.graph is offer.graph is not None
+    assert reads == [Message] and there() is None

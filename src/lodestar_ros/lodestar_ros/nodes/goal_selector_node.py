@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from lodestar.agent.errands.commands import Command
 from lodestar.assembly import parts
 from lodestar.assembly.config import GoalSelectorConfig
@@ -122,17 +124,18 @@ class GoalSelectorNode(LodestarNode):
         self._heartbeat.beat()
 
     def _on_stop(self) -> None:
-        """Stop the robot before the loop ends the directive."""
-        self._heartbeat.beat()
-        self._navigator.cancel()
-        self._skills.stop()
-        self._dispatcher.passages.stop()
+        """Stop the robot before the loop ends the directive: it stands first, then others hear of it."""
+        stands = self._dispatcher.passages.stop, self._heartbeat.beat
+        self._each(*stands, self._navigator.cancel, self._skills.stop)
 
     def _on_tick(self) -> None:
         parts = (self._server, self._experts, self._navigator, self._memory, self._skills)
-        for part in (self._observe_pose, *(one.check for one in parts)):
+        self._each(self._observe_pose, *(one.check for one in parts))
+
+    def _each(self, *calls: Callable[[], object]) -> None:
+        for call in calls:
             try:  # a failure must not block the other parts
-                part()
+                call()
             except Exception as error:
                 self.diagnostics.error(error)
 

@@ -11,6 +11,7 @@ from std_srvs.srv import SetBool
 
 from lodestar_interfaces.msg import Heartbeat
 from lodestar_ros import qos
+from lodestar_ros.conversions import velocity_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.gate import ZERO, GateConfig, MotionGate, Velocity
 from lodestar_ros.node import LodestarNode
@@ -140,15 +141,7 @@ class MotionGateNode(LodestarNode):
 
     def _publish(self, velocity: Velocity) -> None:
         self._moving, self._sent = velocity != ZERO, time.monotonic()
-        twist = Twist()
-        twist.linear.x, twist.linear.y, twist.angular.z = (float(v) for v in velocity)
-        if self._stamped_out:
-            stamped = TwistStamped(twist=twist)
-            stamped.header.stamp = self.get_clock().now().to_msg()
-            stamped.header.frame_id = self._frame
-            self._out.publish(stamped)
-        else:
-            self._out.publish(twist)
+        self._out.publish(velocity_to_msg(velocity, self.now, self._stamped_out, self._frame))
 
 
 main = main_of(MotionGateNode)

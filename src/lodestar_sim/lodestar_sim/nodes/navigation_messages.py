@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from geometry_msgs.msg import Twist, TwistStamped, Vector3
 from nav2_msgs.action import NavigateToPose
 from nav_msgs.msg import Path
 
@@ -11,13 +10,6 @@ from lodestar_ros.conversions import duration_to_msg, header, planar_to_stamped
 from lodestar_sim.navigator import NavigatorStep
 
 PATH_STRIDE = 3  # every third cell of a path is published
-
-
-def command_to_msg(command: np.ndarray, stamp: float, stamped: bool) -> Twist | TwistStamped:
-    """Return the message of a body velocity (vx, vy, wz)."""
-    vx, vy, wz = (float(v) for v in command)
-    twist = Twist(linear=Vector3(x=vx, y=vy), angular=Vector3(z=wz))
-    return TwistStamped(header=header(stamp, "base_link"), twist=twist) if stamped else twist
 
 
 def path_to_msg(path: np.ndarray, stamp: float) -> Path:

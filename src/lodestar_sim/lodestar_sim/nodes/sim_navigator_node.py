@@ -23,6 +23,7 @@ from lodestar_ros.conversions import (
     planar_from_msg,
     stamp_from_msg,
     velocity_from_msg,
+    velocity_to_msg,
 )
 from lodestar_ros.executors import main_of
 from lodestar_ros.frame_tree import TransformUnavailable
@@ -32,7 +33,7 @@ from lodestar_ros.parameters import declare, declare_config
 from lodestar_ros.workers import Mailbox
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorError, NavigatorStatus
 from lodestar_sim.nodes.active_goal import ActiveGoal
-from lodestar_sim.nodes.navigation_messages import command_to_msg, path_to_msg
+from lodestar_sim.nodes.navigation_messages import path_to_msg
 
 PERIOD, POSE_HOLDS = 0.05, 0.5  # s, simulated: between commands; for which the newest transform is valid
 FEEDBACK_EVERY = 4  # commands
@@ -144,7 +145,7 @@ class SimNavigatorNode(LodestarNode):
         goal.end(status is NavigatorStatus.SUCCEEDED, code, text)
 
     def _send(self, command: np.ndarray) -> None:
-        self._command.publish(command_to_msg(command, self._now, self._stamped))
+        self._command.publish(velocity_to_msg(command, self._now, self._stamped))
 
 
 main = main_of(SimNavigatorNode)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -27,15 +28,19 @@ class ChargerTrip:
         self._context, self._transitions = context, transitions
         self._go_to = GoTo(context, transitions)  # of the trip that is under way
 
-    def begin(self, run: DirectiveRun) -> None:
-        """Send the robot there, once the wait before the next request is over."""
+    def begin(self, run: DirectiveRun, no_way: Callable[[int], str]) -> None:
+        """Send the robot there, once the wait before the next request is over.
+
+        no_way(level): says why the robot cannot come to another level.
+        """
         context = self._context
         if context.now < run.errand.ask_after:
             return
         pose = context.facts.pose
         assert pose is not None
         if self.is_elsewhere:
-            self.give_up(run, "it is on another floor, to which I know no way")
+            level = home_level(run, context)
+            self.give_up(run, "no way is known" if level is None else no_way(level).rstrip("."))
             return
         x, y = self._charger
         goal = np.array([x, y, math.atan2(y - pose[1], x - pose[0])])
@@ -100,15 +105,20 @@ class ChargerTrip:
         """Go to the charger, `length` metres away. wanted: a goal that is too far was proposed."""
         context, budget = self._context, self._context.facts.energy
         where = "the charger" if budget.charger is not None else "the start"
-        why = _why(budget, length, where, wanted)
+        why, away = _why(budget, length, where, wanted), f"{length:.0f} m away"
+        leads = not self.is_elsewhere or context.facts.way_home is not None
+        if not leads:
+            why, away = "no way that I may take leads there", "on another floor"
         message = (
             f"The battery lasts for {budget.range_left:.0f} m, of which {budget.reserve:.0f} m are the reserve, and "
-            f"{where} is {length:.0f} m away: {why}."
+            f"{where} is {away}: {why}."
         )
         run.verdict, run.charging, run.errand.failures = (ErrorCode.ENERGY, message), True, 0
         self._go_to = GoTo(context, self._transitions)
         self._transitions.outcomes.note(run, Failure.BATTERY, why)
-        run.tell(f"Going back to {where}, {length:.0f} m away: {why}.")
+        run.tell(
+            f"Going back to {where}, {away}: {why}." if leads else f"I cannot go back to {where}: {why}."
+        )
         context.account.close(Outcome.PREEMPTED)
         self._transitions.take_back(run, "the battery demands the way back")
         self._transitions.redecide(run)

@@ -108,6 +108,10 @@ class FloorTrip:
             return f"I know a way to another floor, but cannot take it: {refused[0]}; so I cannot come to the {name}."
         if not (floors.stairs or floors.lifts):
             return f"I may not take stairs or lifts, so I cannot come to the {name}."
+        barred = [one for one in self._building.passages if not floors.permits(one)]
+        if barred:
+            what = "stairs" if barred[0].kind is PassageKind.STAIRS else "lifts"
+            return f"I may not take {what}, and have found no other way to the {name}."
         return f"I have found no way to the {name}."
 
     @staticmethod
@@ -132,8 +136,7 @@ class FloorTrip:
         floors, here = self._context.config.floors, self._building.here
         if here is None:
             return []
-        allowed = {PassageKind.STAIRS: floors.stairs, PassageKind.LIFT: floors.lifts}
-        return [one for one in self._building.ways_from(here.id) if allowed[one.kind]]
+        return [one for one in self._building.ways_from(here.id) if floors.permits(one)]
 
     def _leads(self, passage: Passage, here: Floor, level: int) -> bool:
         if passage.kind is PassageKind.LIFT:

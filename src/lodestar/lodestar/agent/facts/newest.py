@@ -10,7 +10,7 @@ import numpy as np
 
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.times import NEVER, Stamp
-from lodestar.floors.records import UNKNOWN, Building
+from lodestar.floors.records import UNKNOWN, Building, Passage, PassageKind
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -262,21 +262,33 @@ class Facts:
         return self.grid
 
     @property
+    def way_home(self) -> Passage | None:
+        """Return the nearest passage that leads towards the charger's floor and that the operator allows; None where
+        there is none, or the robot is on that floor, or does not know.
+        """
+        building, permits = self.building, self.odometer.config.floors.permits
+        here, home = building.here, building.floor(self.home_floor)
+        if here is None or home is None or here.level == home.level or self.pose is None:
+            return None
+        pose, floor, up = self.pose[:2], here.id, home.level > here.level
+        ways = [
+            one
+            for one in building.ways_from(floor)
+            if permits(one) and (one.kind is PassageKind.LIFT or one.leads_up(floor) == up)
+        ]
+        return min(ways, key=lambda one: math.dist(one.entry(floor)[:2], pose), default=None)
+
+    @property
     def energy(self) -> EnergyBudget:
         """The battery's budget now: the newest one less the distance driven since. On another floor than the charger's
-        it ends before the passage towards it, and what is beyond is taken off.
+        it ends before the passage towards it that may be taken, and what is beyond is taken off.
         """
-        budget, building = self.budget.after(self.odometer.distance - self.budget_driven), self.building
-        here, home = building.here, building.floor(self.home_floor)
+        budget, way = self.budget.after(self.odometer.distance - self.budget_driven), self.way_home
         end = budget.charger if budget.charger is not None or self.home is None else tuple(self.home[:2])
-        if not budget.limited or here is None or home is None or here.level == home.level or end is None:
+        here, home = self.building.here, self.building.floor(self.home_floor)
+        if not budget.limited or way is None or here is None or home is None or end is None:
             return budget
         up, storeys = home.level > here.level, abs(home.level - here.level)
-        ways = [one for one in building.ways_from(here.id) if one.leads_up(here.id) == up]
-        if not ways or self.pose is None:
-            return budget
-        pose, floor = self.pose[:2], here.id
-        way = min(ways, key=lambda one: math.dist(one.entry(floor)[:2], pose))
         x, y, _ = way.entry(here.id).tolist()
         flight = way.run(abs(home.height - here.height) / storeys)
         beyond = storeys * flight + _DETOUR * math.dist(way.high if up else way.low, end)

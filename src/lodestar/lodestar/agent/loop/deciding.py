@@ -226,7 +226,7 @@ class DecidingState:
             return
         if run.charging:
             if not self._tools.floors.act(run):
-                self._tools.trip.begin(run)
+                self._tools.trip.begin(run, self._tools.floors.no_way)
         elif run.requests.request is None:
             if self._tools.floors.act(run):
                 return

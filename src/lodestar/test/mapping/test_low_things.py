@@ -1,0 +1,100 @@
+"""What lies low on the floor is an obstacle of the plan, although most rays pass over it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.ndimage import binary_dilation
+from test_floor import ON, level, line, look, sill, walked
+
+from lodestar.geometry.poses import planar_transform
+from lodestar.mapping.octomap import OctoMapper
+
+WAY = line(-0.6, 3.0, step=0.3)
+
+
+def box(x0, x1, y0, y1, height):
+    """A level floor and one box on it, metres."""
+
+    def ground(points):
+        inside = (points[:, 0] > x0) & (points[:, 0] < x1) & (points[:, 1] > y0) & (points[:, 1] < y1)
+        return np.where(inside, height, 0.0)
+
+    return ground
+
+
+def cells_in(grid, x0, x1, y0, y1, near=False):
+    """Whether the cells are occupied whose centres lie in a rectangle, or one beside it where `near`."""
+    columns, rows = np.meshgrid(np.arange(grid.cells.shape[1]), np.arange(grid.cells.shape[0]))
+    x, y = (columns + 0.5) * grid.resolution + grid.origin[0], (rows + 0.5) * grid.resolution + grid.origin[1]
+    occupied = binary_dilation(grid.occupied, np.ones((3, 3))) if near else grid.occupied
+    return occupied[(x > x0) & (x < x1) & (y > y0) & (y < y1)]
+
+
+@settings(max_examples=6, deadline=None)
+@given(
+    x=st.floats(0.5, 1.5),
+    y=st.floats(0.4, 0.9),
+    size=st.tuples(st.floats(0.2, 1.2), st.floats(0.2, 0.8)),
+    height=st.floats(0.1, 0.25),
+    left=st.booleans(),
+)
+def test_a_low_box_beside_the_way_is_an_obstacle_where_it_stands_and_nowhere_else(x, y, size, height, left):
+    x0, x1 = x, x + size[0]
+    y0, y1 = (y, y + size[1]) if left else (-y - size[1], -y)
+    grid = walked(box(x0, x1, y0, y1, height), WAY).project(0.0)
+    near = (max(y0, -1.2), min(y1, 1.2))  # what the robot may walk into from its way
+    assert cells_in(grid, x0, x1, *near, near=True).all()
+    around = (
+        cells_in(grid, -2.0, 4.0, -2.0, 2.0).sum()
+        - cells_in(grid, x0 - 0.1, x1 + 0.1, y0 - 0.1, y1 + 0.1).sum()
+    )
+    assert around == 0
+
+
+@pytest.mark.parametrize("ground", [level, sill, box(1.0, 2.0, 0.5, 1.0, 0.05)], ids=["level", "sill", "mat"])
+def test_what_the_robot_steps_over_is_none(ground):
+    grid = walked(ground, WAY).project(0.0)
+    assert not cells_in(grid, -2.0, 4.0, -2.0, 2.0).any()
+
+
+def test_a_low_box_that_was_taken_away_is_gone_after_a_few_scans():
+    mapper = walked(box(1.2, 1.8, 0.4, 0.8, 0.15), WAY)
+    assert cells_in(mapper.project(0.0), 1.25, 1.75, 0.45, 0.75).all()
+    for x, y in reversed(WAY):
+        look(mapper, level, x, y)
+    assert not cells_in(mapper.project(1.0), 1.0, 2.0, 0.3, 0.9).any()
+
+
+def test_rays_that_pass_lower_clear_what_no_ray_ends_in():
+    """A cell between two rings of a LiDAR that stands still: its own floor returns nothing."""
+    mapper = walked(level, line(0.0, 0.5))
+    floor = mapper._floor
+    row, column = mapper.project(0.0).cells_of(np.array([[1.72, 0.0]]))[0]
+    floor.top[row, column], floor.tops[row, column] = 0.25, 8
+    for _ in range(8):
+        look(mapper, level, 0.5, 0.0)
+    assert floor.tops[row, column] == 0 or floor.top[row, column] < 0.05
+
+
+def test_it_moves_with_a_jump_and_is_saved():
+    mapper = walked(box(1.2, 1.8, 0.4, 0.8, 0.15), WAY)
+    mapper.follow(np.eye(4), np.eye(4))
+    assert mapper.follow(planar_transform(0.5, 0.3, 0.0, 0.2), np.eye(4))
+    moved = mapper.project(1.0)
+    assert cells_in(moved, 1.85, 2.15, 0.85, 1.0).all() and not cells_in(moved, 1.2, 1.6, 0.3, 0.6).any()
+    loaded = OctoMapper.from_arrays(mapper.to_arrays(), ON).project(2.0)
+    assert np.array_equal(loaded.cells, moved.cells)
+
+
+def test_a_map_without_the_layer_is_loaded_and_learns_it():
+    mapper = walked(box(1.2, 1.8, 0.4, 0.8, 0.15), WAY)
+    arrays = {
+        name: layer for name, layer in mapper.to_arrays().items() if name not in ("floor_top", "floor_tops")
+    }
+    loaded = OctoMapper.from_arrays(arrays, ON)
+    for x, y in WAY:
+        look(loaded, box(1.2, 1.8, 0.4, 0.8, 0.15), x, y)
+    assert cells_in(loaded.project(0.0), 1.25, 1.75, 0.45, 0.75).all()

@@ -29,7 +29,6 @@ from lodestar.storage.archive import Archive
 from lodestar.storage.saved_map import GRID, ArchivePart
 from lodestar.timing.stamps import Periodic
 from lodestar.worldmodel.amendments import ClosedWay
-from lodestar.worldmodel.way_floors import WayFloors
 
 _SAME_LIFT = (
     1.0  # m between two places of the door of one lift, as people tell of them; chosen: less than its cabin
@@ -53,7 +52,6 @@ class FloorStack:
         self._returning: tuple[Floor, float] | None = None  # a known floor that is compared, and since when
         self._find_due = Periodic(config.find_period)
         self._finder = PassageFinder(config)
-        self._way_floors = WayFloors()
         self._failures: dict[int, int] = {}
         self._anchor = Anchor()  # of passages and hints
 
@@ -230,9 +228,11 @@ class FloorStack:
         self.building = self.building.with_passage(joined)
 
     def ways_here(self, ways: Iterable[ClosedWay]) -> tuple[ClosedWay, ...]:
-        """Return those of the newest list of closed ways that lie on the robot's floor, or may do so."""
-        self._way_floors.follow(ways, self.building.active)
-        return self._way_floors.here(self.building.active)
+        """Return the closed ways that lie on the robot's floor, or may: a floor that is not known may be this one."""
+        building = self.building
+        return tuple(
+            way for way in ways if way.may_lie_on(building.active) or building.floor(way.floor) is None
+        )
 
     # --- saved maps -----------------------------------------------------------------------------------------
 

@@ -290,6 +290,7 @@ class HeadlessRobot:
 
     def tick(self, now: float) -> list[Command]:
         """Advance the decision loop and return its commands."""
+        self.world.floor = self.map.building.active
         self.world.tick(now)
         self.map.follow_ways(self.world.ways)
         self._give_grid()

@@ -9,8 +9,9 @@ from enum import Enum
 
 import numpy as np
 
+from lodestar.floors.records import UNKNOWN
 from lodestar.geometry.map_correction import MapCorrection
-from lodestar.storage.records import Length, Until
+from lodestar.storage.records import Length, Number, Until
 from lodestar.worldmodel.records import Belief
 
 
@@ -37,6 +38,7 @@ class ClosedWay:
     expires: stamp in seconds, inf = until it is opened.
     seen_free_opens: whether depth that passes through it opens it before; never an area.
     area: corners in turn, () = a segment; start and end are then two of them, far from each other (`closed_area`).
+    floor: id of the floor on which it lies, UNKNOWN = on all.
     """
 
     start: tuple[Length, Length]
@@ -45,6 +47,11 @@ class ClosedWay:
     cause: str = ""
     seen_free_opens: bool = True
     area: tuple[tuple[Length, Length], ...] = ()
+    floor: Number = UNKNOWN
+
+    def may_lie_on(self, floor: int) -> bool:
+        """Return whether it lies on a floor (id), or on all, or the floor is UNKNOWN."""
+        return UNKNOWN in (self.floor, floor) or self.floor == floor
 
 
 @dataclass(frozen=True)

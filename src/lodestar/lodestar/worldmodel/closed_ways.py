@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lodestar.floors.records import UNKNOWN
 from lodestar.geometry.map_correction import MapCorrection
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
 from lodestar.grid.segments import crossings, distances_to_segment, segment_cells
@@ -33,34 +34,43 @@ class WayBook:
 
     def has_room(self, way: ClosedWay) -> bool:
         """Tell whether a way can be closed: there are not too many areas and ways without an end, which stay."""
-        others = [one for one in self._ways if _stays(one) and not self._is_same(one, way)]
+        others = {one for one in self._ways if _stays(one)} - {*self._replaced(way)}
         return not _stays(way) or len(others) < self._config.most
 
-    def is_closed(self, way: ClosedWay) -> bool:
-        """Tell whether there is a closed way in the place of this one."""
-        return any(self._is_same(one, way) for one in self._ways)
+    def in_place(self, way: ClosedWay) -> tuple[ClosedWay, ...]:
+        """Return the closed ways in the place of this one, on whichever floor."""
+        return tuple(one for one in self._ways if _same_place(way, one, self._config.same_place))
+
+    def _replaced(self, way: ClosedWay) -> tuple[ClosedWay, ...]:
+        return tuple(one for one in self.in_place(way) if way.floor in (UNKNOWN, one.floor))
 
     def close(self, way: ClosedWay) -> tuple[ClosedWay, ...]:
-        """Close a way; return those that are open for it: in its place, or too many of those that end by themselves."""
-        before = self.open(way)
+        """Close a way; return those that are open for it: in its place on its floor, or too many of those that end by
+        themselves. One of all floors takes the place of those of each.
+        """
+        before = self._replaced(way)
+        self._drop(before)
         self._ways.append(way)
         passing = [one for one in self._ways if not _stays(one)]
         dropped = tuple(passing[: max(0, len(passing) - self._config.most)])
         self._drop(dropped)
         return *before, *dropped
 
-    def _is_same(self, way: ClosedWay, other: ClosedWay) -> bool:
-        return _same_place(way, other, self._config.same_place)
-
     def open(self, way: ClosedWay) -> tuple[ClosedWay, ...]:
-        """Open every way in the place of this one; return them."""
-        gone = tuple(other for other in self._ways if self._is_same(way, other))
+        """Open every way in the place of this one on its very floor; return them."""
+        gone = tuple(one for one in self.in_place(way) if one.floor == way.floor)
         self._drop(gone)
         return gone
 
-    def nearest(self, point: np.ndarray, reach: float) -> ClosedWay | None:
-        """Return the closed way nearest to a point (2,) in map, None where none is within `reach` metres."""
-        away = [(_distance(way, point), number) for number, way in enumerate(self._ways) if not way.area]
+    def nearest(self, point: np.ndarray, reach: float, floor: int = UNKNOWN) -> ClosedWay | None:
+        """Return the closed way nearest to a point (2,) in map that may lie on a floor (id), None where none is within
+        `reach` metres.
+        """
+        away = [
+            (_distance(way, point), number)
+            for number, way in enumerate(self._ways)
+            if not way.area and way.may_lie_on(floor)
+        ]
         return self._ways[min(away)[1]] if away and min(away)[0] <= reach else None
 
     def move(self, correction: MapCorrection) -> None:
@@ -74,7 +84,9 @@ class WayBook:
         self._drop(gone)
         return gone
 
-    def look(self, grid: OccupancyGrid2D, robot: np.ndarray | None, floor: int = 0) -> tuple[ClosedWay, ...]:
+    def look(
+        self, grid: OccupancyGrid2D, robot: np.ndarray | None, floor: int = UNKNOWN
+    ) -> tuple[ClosedWay, ...]:
         """Return the ways that a grid shows as open after it has shown them as closed; they stay in the list.
 
         floor: id of the grid's; a way is judged on the one on which it was shown. robot: (2+,) in map; a way beside it
@@ -82,7 +94,11 @@ class WayBook:
         """
         seen = []
         for way in self._ways:
-            if way.area or (robot is not None and _distance(way, robot) < self._config.beside):
+            if (
+                way.area
+                or not way.may_lie_on(floor)
+                or (robot is not None and _distance(way, robot) < self._config.beside)
+            ):
                 continue
             rows, columns = segment_cells(grid, way.start, way.end, 0.0)
             if not len(rows):

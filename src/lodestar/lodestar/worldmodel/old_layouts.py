@@ -7,7 +7,7 @@ from typing import Any
 Values = dict[str, Any]
 
 _BELIEF = ("predicate", "arguments", "negated")
-_WAY = ("start", "end", "expires", "cause", "seen_free_opens", "area")
+_WAY = ("start", "end", "expires", "cause", "seen_free_opens", "area", "floor")
 _STATE = ("phase", "about")
 
 

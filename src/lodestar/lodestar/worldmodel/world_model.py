@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from lodestar.floors.records import UNKNOWN
 from lodestar.geometry.corrections import Anchor
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity, Refusal
@@ -84,6 +85,9 @@ class WorldModel:
         self._scene = scene
         self._limits = limits or ValidationConfig()
         self._anchor = Anchor()
+        self.floor = (
+            UNKNOWN  # id of the one that the robot is on, as its owner says: ways that come lie there
+        )
         self.now = 0.0
         for entry in transactions.entries.values():  # a successor closes the same ways
             if entry.inverse:
@@ -98,7 +102,20 @@ class WorldModel:
 
     def nearest_way(self, point: np.ndarray, reach: float) -> ClosedWay | None:
         """Return the closed way nearest to a point (2,) in map, None where none is within `reach` metres."""
-        return self._ways.nearest(point, reach)
+        return self._ways.nearest(point, reach, self.floor)
+
+    def _placed(self, amendment: Amendment) -> tuple[Amendment, ...]:
+        """Return an amendment with the robot's floor, where its way says none. What is opened lies here, or on all
+        floors, or, where none does, on whichever.
+        """
+        way = amendment.way
+        if way is None or way.floor != UNKNOWN:
+            return (amendment,)
+        floors = {self.floor}
+        if amendment.change is Change.OPEN_WAY:
+            every = {one.floor for one in self._ways.in_place(way)}
+            floors = every & {UNKNOWN, self.floor} or every or {UNKNOWN}
+        return tuple(replace(amendment, way=replace(way, floor=floor)) for floor in sorted(floors))
 
     # --- actions ----------------------------------------------------------------------------------------------
 
@@ -120,7 +137,11 @@ class WorldModel:
         else:
             ended = outcome.trace_id not in self.transactions.ended
             if ended:
-                named = tuple(replace(a, trace_id=a.trace_id or outcome.trace_id) for a in amendments)
+                named = tuple(
+                    replace(one, trace_id=one.trace_id or outcome.trace_id)
+                    for amendment in amendments
+                    for one in self._placed(amendment)
+                )
                 self._carry_out(self.transactions.open(outcome.stamp, named, outcome.trace_id))
         if ended and outcome.diagnosis is not None and outcome.text:
             look_at = outcome.diagnosis.look_at
@@ -166,6 +187,8 @@ class WorldModel:
         """
         for amendment in amendments:
             check_amendment(amendment, drawn=True)
+        amendments = [one for amendment in amendments for one in self._placed(amendment)]
+        for amendment in amendments:
             self._check_way(amendment)
         self._carry_out(self.transactions.open(stamp, amendments), told)
 
@@ -175,7 +198,7 @@ class WorldModel:
         if way is None:
             return
         what = "area" if way.area else "way"
-        if change is Change.OPEN_WAY and not self._ways.is_closed(way):
+        if change is Change.OPEN_WAY and all(one.floor != way.floor for one in self._ways.in_place(way)):
             raise MalformedAmendment(
                 f"no {what} like this is closed: it was opened, or the map has moved; look where it lies now"
             )

@@ -151,6 +151,26 @@ def test_a_wall_of_another_floor_at_the_same_place_opens_no_way():
     assert book.look(two_rooms(), far, 1) == (DOOR,)
 
 
+def test_a_grid_of_another_floor_opens_no_way_whatever_was_shown():
+    book, far, upstairs = WayBook(), np.array([2.0, 5.0, 0.0]), replace(DOOR, floor=2)
+    book.close(upstairs)
+    closed = overlay(DOOR).laid_over(two_rooms(), far)
+    assert book.look(closed, far, 1) == book.look(two_rooms(), far, 1) == ()
+    assert book.look(two_rooms(), far, 2) == (), "its own grid has not shown it yet"
+    book.look(closed, far, 2)
+    assert book.look(two_rooms(), far, 1) == () and book.look(two_rooms(), far, 2) == (upstairs,)
+
+
+def test_a_way_of_all_floors_stays_where_one_of_a_floor_is_closed_in_its_place():
+    book, upstairs = WayBook(), replace(DOOR, floor=2, expires=300.0)
+    book.close(DOOR)
+    assert book.close(upstairs) == () and book.ways == (DOOR, upstairs)
+    assert book.open(upstairs) == (upstairs,) and book.ways == (DOOR,), "what takes it back"
+    book.close(upstairs)
+    everywhere = replace(DOOR, expires=400.0)
+    assert book.close(everywhere) == (DOOR, upstairs) and book.ways == (everywhere,)
+
+
 def test_the_nearest_way_is_found_within_reach():
     book = WayBook()
     book.close(DOOR)

@@ -561,7 +561,7 @@ def test_a_successor_closes_the_same_ways_however_few_entries_are_kept(data, mos
         bench, now = Bench(Path(folder) / "world.journal"), 1.0
         bench.world.take_correction(np.eye(4), np.eye(4))
         steps = st.sampled_from(
-            ["close", "for a while", "door", "open", "undo", "other", "move", "time", "load"]
+            ["close", "for a while", "door", "open", "undo", "other", "move", "time", "load", "floor"]
         )
         for step in data.draw(st.lists(steps, max_size=40)):
             some = data.draw(st.sampled_from(OUTLINES))
@@ -585,6 +585,8 @@ def test_a_successor_closes_the_same_ways_however_few_entries_are_kept(data, mos
                     bench.world.take_correction(_jump(data.draw(st.floats(-3.0, 3.0)), 0.3), np.eye(4))
                 elif step == "load":
                     bench.world.replace_ways([area(*some).way], now)
+                elif step == "floor":
+                    bench.world.floor = data.draw(st.integers(0, 2))
                 elif step == "time":
                     now += 10.0
             bench.world.tick(now)
@@ -592,3 +594,62 @@ def test_a_successor_closes_the_same_ways_however_few_entries_are_kept(data, mos
             again = WorldModel(Transactions(opened(bench.path)), Scene())
             again.tick(now)
             assert {*again.ways} == {*believed}
+
+
+SHUT = st.builds(
+    lambda x, cause, area: (
+        closed_area(((x, 0.0), (x + 3.0, 0.0), (x + 3.0, 2.0)), cause) if area else ClosedWay((x, 0.0), (x + 0.9, 0.0))
+    ),
+    st.sampled_from([0.0, 0.05, 5.0]), st.sampled_from(["wet", "party"]), st.booleans(),
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 3), st.sampled_from(["close", "open", "undo"]), SHUT), max_size=12))
+def test_what_is_closed_or_opened_on_a_floor_changes_no_way_of_another(steps):
+    """Also where they lie over each other, alike in all else, and one comes as another goes."""
+    world = WorldModel(Transactions(), Scene())
+    for floor, what, way in steps:
+        world.floor, before = floor, world.ways
+        change = Change.CLOSE_WAY if what == "close" else Change.OPEN_WAY
+        numbers = [n for n, e in world.transactions.entries.items() if e.amendments[0].way.floor == floor]
+        with suppress(MalformedAmendment, NoSuchEntry, AlreadyUndone, Overtaken):
+            if what == "undo" and numbers:
+                world.undo(numbers[-1], 1.0, lambda *_: None)
+            elif what != "undo":
+                here = any(one.floor == floor for one in before)
+                opened_here = what == "open" and here and replace(way, floor=floor) in before
+                if what == "close" or opened_here:
+                    world.correct((Amendment(change, "said", "operator", way=way),), 1.0, lambda *_: None)
+        assert [one for one in world.ways if one.floor != floor] == [
+            one for one in before if one.floor != floor
+        ]
+        if what == "close":
+            assert replace(way, floor=floor) in world.ways
+
+
+def test_a_way_is_closed_where_the_robot_is_and_opened_from_anywhere(bench):
+    bench.world.floor = 2
+    bench.world.correct((CLOSED,), 1.0, bench.hear)
+    bench.world.floor = 1
+    bench.world.correct((CLOSED,), 2.0, bench.hear)
+    assert [way.floor for way in bench.world.ways] == [2, 1]
+    assert bench.world.nearest_way(np.array([5.0, 5.0]), 2.0).floor == 1
+    grid_of_two = bench.world._ways.nearest(np.array([5.0, 5.0]), 2.0, 2)
+    assert grid_of_two.floor == 2
+    bench.start()
+    assert [way.floor for way in bench.world.ways] == [2, 1], "a successor knows it too"
+    bench.world.floor = 1
+    opens = replace(CLOSED, change=Change.OPEN_WAY, way=ClosedWay(DOOR.start, DOOR.end))
+    bench.world.correct((opens,), 3.0, bench.hear)
+    assert [way.floor for way in bench.world.ways] == [2], "the one here alone"
+    bench.world.correct((opens,), 4.0, bench.hear)
+    assert bench.world.ways == (), "none lies here: the page shows those of all floors"
+
+
+def test_the_floor_of_a_way_is_saved_and_ways_of_before_lie_on_all():
+    ways = (replace(DOOR, floor=3), DOOR)
+    archive = ways_to_archive(ways, 1.0)
+    assert ways_from_archive(archive, 1.0) == ways
+    archive.meta["ways"] = [values[:6] for values in archive.meta["ways"]]
+    assert ways_from_archive(archive, 1.0) == (DOOR, DOOR)

@@ -136,6 +136,7 @@ class WorldModelNode(LodestarNode):
 
     def _work(self, work: Callable[[], None]) -> None:
         """On the worker, in the order of arrival."""
+        self._world.floor = self._facts.floor
         try:
             work()
         finally:

@@ -155,7 +155,7 @@ def test_the_behaviour_tree_names_the_planner_and_the_controller_of_the_profile(
     tree = ElementTree.fromstring((CONFIG / "navigate_to_pose.xml").read_text())
     profile = yaml.safe_load((CONFIG / "nav2.yaml").read_text())
     (planner,) = profile["/**/planner_server"]["ros__parameters"]["planner_plugins"]
-    (controller,) = profile["/**/controller_server"]["ros__parameters"]["controller_plugins"]
+    controller, *_ = profile["/**/controller_server"]["ros__parameters"]["controller_plugins"]
     assert [node.get("planner_id") for node in tree.iter("ComputePathToPose")] == [planner]
     assert [node.get("controller_id") for node in tree.iter("FollowPath")] == [controller]
 

@@ -261,11 +261,23 @@ def test_nav2_drives_the_same_robot_as_the_core_thinks_of() -> None:
         assert max(xs) - min(xs) == pytest.approx(footprint.length)
         assert max(ys) - min(ys) == pytest.approx(footprint.width)
     controller = nav2["controller_server"]
-    assert controller["FollowPath.motion_model"] == "Omni"
-    assert controller["FollowPath.CostCritic.consider_footprint"] is True
     assert str(nav2["planner_server"]["GridBased.plugin"]).startswith("nav2_smac_planner::")
     smoother = nav2["velocity_smoother"]
-    assert [controller[f"FollowPath.{name}_max"] for name in ("vx", "vy", "wz")] == smoother["max_velocity"]
+    for plugin in controller["controller_plugins"]:
+        assert controller[f"{plugin}.motion_model"] == "Omni"
+        assert controller[f"{plugin}.CostCritic.consider_footprint"] is True
+        assert [controller[f"{plugin}.{name}_max"] for name in ("vx", "vy", "wz")] == smoother["max_velocity"]
+        assert controller[f"{plugin}.vx_min"] == smoother["min_velocity"][0]
+
+
+def test_every_critic_of_a_controller_is_listed_and_has_its_weights() -> None:
+    controller = load(CONFIG / "nav2.yaml")["controller_server"]
+    for plugin in controller["controller_plugins"]:
+        critics = controller[f"{plugin}.critics"]
+        weighed = {
+            name.split(".")[1] for name in controller if name.startswith(f"{plugin}.") and "Critic." in name
+        }
+        assert weighed == set(critics) and len(critics) == len(weighed), plugin
 
 
 def test_nav2_reads_the_grid_that_the_experts_plan_on_and_speaks_unstamped_velocities() -> None:

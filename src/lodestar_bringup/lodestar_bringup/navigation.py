@@ -24,8 +24,11 @@ _HUMBLE: Mapping[str, Mapping[str, Any]] = {
         "costmap_update_timeout": _NOT_THERE,
         "progress_checker_plugins": _NOT_THERE,
         "progress_checker_plugin": "progress_checker",
-        **{f"FollowPath.{name}": _NOT_THERE for name in ("ax_max", "ax_min", "ay_max", "ay_min", "az_max")},
-        "FollowPath.CostCritic.trajectory_point_step": _NOT_THERE,
+        **{
+            f"{controller}.{name}": _NOT_THERE
+            for controller in ("FollowPath", "FollowHeadings")
+            for name in ("ax_max", "ax_min", "ay_max", "ay_min", "az_max", "CostCritic.trajectory_point_step")
+        },
         "FollowPath.PathAngleCritic.mode": _NOT_THERE,
         "FollowPath.PathAngleCritic.forward_preference": True,
     },

@@ -7,6 +7,8 @@ import numpy as np
 from lodestar.scene.regions import RegionMap
 
 _AROUND = 0.6  # metres by which the way through an opening may be longer than the gap; chosen: half a doorway and a box
+_NEAR = 1.5  # metres in plan up to which boxes may be beside each other; chosen: one step, as half of NextTo
+_INSET = 0.1  # metres by which a box may have been measured into a wall; chosen: two voxels
 
 
 def _off(places: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -28,7 +30,8 @@ def walled_off(
 ) -> np.ndarray:
     """Return (N,) bool: the boxes (N, 3) lie in different regions (N,), and no opening between these lies between them.
 
-    A region of 0 is not known, and nothing is walled off from it.
+    A region of 0 is not known, and nothing is walled off from it. Nor is what is near a box that reaches into its
+    region: such a box stands on the boundary of two regions of one room, and hides the opening that it stands in.
     """
     walled = (region != other_region) & (region > 0) & (other_region > 0)
     if rooms.is_empty or not walled.any():
@@ -48,4 +51,19 @@ def walled_off(
         gap = np.maximum(np.maximum(boxes[2] - boxes[1], boxes[0] - boxes[3])[:, :2], 0.0)
         way = (_off(places, *boxes[:2]) + _off(places, *boxes[2:])).min(axis=0)
         walled[rows] = way > np.linalg.norm(gap, axis=1) + _AROUND
+    gap = np.maximum(np.maximum(other_low - high, low - other_high)[:, :2], 0.0)
+    near = np.flatnonzero(walled & (np.linalg.norm(gap, axis=1) <= _NEAR))
+    if len(near):
+        walled[near] = ~(
+            _reaches(rooms, low[near], high[near], other_region[near])
+            | _reaches(rooms, other_low[near], other_high[near], region[near])
+        )
     return walled
+
+
+def _reaches(rooms: RegionMap, low: np.ndarray, high: np.ndarray, region: np.ndarray) -> np.ndarray:
+    """Return (N,) bool: a corner, an edge or the middle of a box (N, 3), `_INSET` inside, lies in a region (N,)."""
+    middle, half = (low + high)[:, :2] / 2.0, np.maximum((high - low)[:, :2] / 2.0 - _INSET, 0.0)
+    sides = np.array([(x, y) for x in (-1.0, 0.0, 1.0) for y in (-1.0, 0.0, 1.0)])
+    places = middle[:, None] + sides * half[:, None]
+    return (rooms.at(places.reshape(-1, 2)).reshape(len(low), -1) == region[:, None]).any(axis=1)

@@ -69,6 +69,28 @@ def test_a_boundary_without_a_wall_keeps_nothing_apart_that_is_near(one, other):
         assert not is_walled(two_rooms(wall=0), one, other)
 
 
+@given(st.floats(0.5, 9.5), st.floats(0.5, 1.2), st.floats(-0.15, 0.15), st.floats(0.1, 0.5), st.booleans())
+def test_a_thing_on_the_boundary_of_two_regions_of_one_room_hides_no_opening(y, side, shift, small, left):
+    """It stands where the opening is: its own cells are those of neither region."""
+    rooms, mask = RegionMap(0.5), np.ones((100, 100), np.uint16)
+    mask[:, 50:] = 2
+    cells = [round((middle - side / 2) / CELL) for middle in (5.0 + shift, y)]
+    mask[max(cells[1] - 12, 0) : cells[1] + 24, max(cells[0] - 2, 0) : cells[0] + round(side / CELL) + 2] = 0
+    rooms.set_mask(mask, (0.0, 0.0), CELL)
+    thing = (5.0 + shift, y, side)
+    beside = (5.0 + shift + (-1 if left else 1) * (side / 2 + small / 2 + 0.05), y, small)
+    for regions in ((1, 2), (2, 1)):
+        assert not is_walled(rooms, thing, beside, regions=regions)
+
+
+@given(st.floats(0.5, 4.0), st.floats(0.2, 0.7), st.floats(0.2, 0.7), st.floats(0.0, 0.05))
+def test_things_on_both_sides_of_a_wall_stay_walled_off_where_they_were_measured_into_it(
+    y, one, other, error
+):
+    rooms = two_rooms()
+    assert is_walled(rooms, (4.9 - one / 2 + error, y, one), (5.1 + other / 2 - error, y, other))
+
+
 def test_what_has_no_room_is_walled_off_from_nothing():
     rooms = two_rooms()
     assert is_walled(rooms, (4.6, 2.0, 0.4), (5.4, 2.0, 0.4))

@@ -281,7 +281,7 @@ class FloorMap:
             ends, used, self._tip, self._tipped, scan, start, side, config.low_reach, highest,
             config.noise_per_meter,
         )  # fmt: skip
-        low_things.fuse(cells, self._tip, self.top, self.tops, config.least_gate)
+        low_things.fuse(cells, self._tip, self.top, self.tops, self._low, config.least_gate)
         low_things.pass_under(
             ends, used, self.top, self.tops, self._tipped, scan, start, side, config.low_reach, highest,
             config.least_gate,

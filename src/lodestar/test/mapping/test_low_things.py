@@ -78,6 +78,22 @@ def test_floor_that_a_drifting_pose_shows_elsewhere_is_no_thing_and_a_thing_stay
         assert around <= 4, "cells whose height follows later; without a rule up to 1,600"
 
 
+@pytest.mark.parametrize("higher", [0.22, 0.29])
+def test_what_lies_on_a_low_thing_for_one_scan_does_not_hide_it(higher):
+    """Such as a foot, dust or a stray return: before, all that was known of the thing was forgotten with it."""
+    mapper = walked(box(1.2, 1.8, 0.4, 0.8, 0.15), WAY)
+
+    def marks():
+        return cells_in(replace(mapper.project(0.0), cells=mapper._floor.state().low.astype(np.int8) * OCCUPIED),
+                        1.25, 1.75, 0.45, 0.75)  # fmt: skip
+
+    known = marks()
+    assert known.sum() >= 5
+    for height in (higher, 0.15, 0.15, 0.15):
+        look(mapper, box(1.2, 1.8, 0.4, 0.8, height), *WAY[5])
+        assert (marks() & known).sum() >= 0.8 * known.sum()
+
+
 def test_a_low_box_that_was_taken_away_is_gone_after_a_few_scans():
     mapper = walked(box(1.2, 1.8, 0.4, 0.8, 0.15), WAY)
     assert cells_in(mapper.project(0.0), 1.25, 1.75, 0.45, 0.75).all()

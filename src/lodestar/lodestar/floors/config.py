@@ -53,6 +53,10 @@ class FloorsConfig:
         """Return whether the operator allows the robot to take a passage of this kind."""
         return self.stairs if passage.kind is PassageKind.STAIRS else self.lifts
 
+    def has(self, level: int) -> bool:
+        """Return whether the building may have a level."""
+        return self.lowest <= level <= self.highest
+
     def seconds_over(self, passage: Passage) -> float:
         """Return the expected seconds that a passage takes, from before its edge to behind its other one."""
         if passage.kind is PassageKind.LIFT:

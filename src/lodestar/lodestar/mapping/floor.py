@@ -23,7 +23,10 @@ _CONFIRMED = 2  # hits from which on a surface that lies too low is a drop-off
 _CROSSED = 3.0  # m, within which rays that cross a cell tell of it
 _FOOT = 0.6  # m, height of the lowest return from a thing that stands on the floor; rings at 12 m are so far apart
 _BESIDE = 1.2  # m from the middle of the robot, within which most of what is seen lowest is floor
-_ENOUGH = 60  # cells of it that tell whether the feet stand on it
+_ENOUGH = 60  # cells of it that tell whether the feet stand on it, or the pose's height has drifted
+_FALLS = (
+    0.1  # share of the known floor around that must lie lower for the pose's height to have drifted; chosen
+)
 _SMOOTH = 0.05  # least weight of one turn in `feet_error`
 _NEIGHBOURS = np.ones((3, 3), np.uint8)
 _AROUND = np.ones((5, 5), np.uint8)
@@ -88,6 +91,7 @@ class FloorMap:
         # the last scan that saw, reduced and looked at the top of a cell
         self._seen, self._touched, self._tipped = (np.zeros(shape, np.int32) for _ in range(3))
         self._crossed = np.zeros(shape, np.bool_)  # by a ray since `take_crossed`
+        self._low = np.zeros(shape, np.bool_)  # of the last `state`
         self._lowest, self._highest, self._spread, self._tip = (np.zeros(shape, np.float32) for _ in range(4))
 
     def _blank(self, shape: tuple[int, int]) -> dict[str, np.ndarray]:
@@ -120,6 +124,7 @@ class FloorMap:
         self.height += np.float32(jump[2, 3])
         self.passed += np.float32(jump[2, 3])
         self.top += np.float32(jump[2, 3])
+        self._low = np.zeros_like(self._low)
         if self._ground is not None:
             self._ground += float(jump[2, 3])
 
@@ -146,6 +151,7 @@ class FloorMap:
         layers["height"][known] += lift
         layers["passed"][known] += lift
         layers["top"][known] += lift
+        self._low = np.zeros_like(self._low)
         for name, layer in layers.items():
             setattr(self, name, layer)
         if self._ground is not None:
@@ -154,6 +160,7 @@ class FloorMap:
     def _restore(self, corner: np.ndarray) -> None:
         assert self._before is not None
         layers, first, self._ground = self._before
+        self._low = np.zeros_like(self._low)
         blank = self._blank(self.hits.shape)
         column, row = (np.asarray(first) - corner).tolist()
         for name, layer in layers.items():
@@ -222,11 +229,13 @@ class FloorMap:
             ends, used, self._lowest, self._highest, self._spread, self._seen, self._scan, config.noise,
             config.noise_per_meter, start, self._resolution,
         )  # fmt: skip
+        drift = self._drift(cells, start)
         floor_kernels.fuse_heights(
             cells, self._lowest, self._highest, self._spread, self.height, self.variance, self.hits, self.above,
             self.face, config.gate, config.least_gate, config.rise, config.step,
         )  # fmt: skip
-        self._observe_tops(ends, used, start, ground + config.rise)
+        up = np.array([0.0, 0.0, max(drift, 0.0)])
+        self._observe_tops(ends - up, used, start - up, ground + config.rise - up[2])
         if begun:
             first = self.begun.reshape(-1)
             fresh = cells[first[cells] == 0]
@@ -239,6 +248,32 @@ class FloorMap:
         )
         return used
 
+    def _drift(self, cells: np.ndarray, start: np.ndarray) -> float:
+        """Return by how many metres this scan sees most of the known floor around the robot higher than the map has it:
+        the height of its pose has drifted. Where the drift is downwards, the heights of seen cells fall at once; their
+        tops fall here with them, and tops of floor that the scan does not see are not believed any longer.
+
+        cells: (N,) flat, start: (3,), in cells.
+        """
+        rows, columns = np.divmod(cells, self.height.shape[1])
+        known = self.hits[rows, columns] >= _CONFIRMED
+        known &= (
+            np.hypot(columns + 0.5 - start[0], rows + 0.5 - start[1]) * self._resolution
+            <= self.config.low_reach
+        )
+        at = rows[known], columns[known]
+        if len(at[0]) < _ENOUGH:
+            return 0.0
+        offsets = self._lowest[at] - self.height[at]
+        if np.mean(offsets < -self.config.least_gate) >= _FALLS:
+            self.top[at] += np.minimum(offsets, 0.0)
+            reach = math.ceil(self.config.low_reach / self._resolution)
+            row, column = math.floor(start[1]), math.floor(start[0])
+            around = np.s_[max(row - reach, 0) : row + reach + 1, max(column - reach, 0) : column + reach + 1]
+            doubted = ~self._low[around] & (self.tops[around] > low_things.SEEN)
+            self.tops[around][doubted] = low_things.SEEN
+        return max(float(np.median(offsets)), 0.0)
+
     def _observe_tops(self, ends: np.ndarray, used: np.ndarray, start: np.ndarray, highest: float) -> None:
         """Follow the highest surfaces up to `highest`, metres; ends and start as of `floor_kernels.in_cells`."""
         config, scan, side = self.config, self._scan, self._resolution
@@ -246,7 +281,7 @@ class FloorMap:
             ends, used, self._tip, self._tipped, scan, start, side, config.low_reach, highest,
             config.noise_per_meter,
         )  # fmt: skip
-        low_things.fuse(cells, self._tip, self.top, self.tops, config.least_gate)
+        low_things.fuse(cells, self._tip, self.top, self.tops, self._low, config.least_gate)
         low_things.pass_under(
             ends, used, self.top, self.tops, self._tipped, scan, start, side, config.low_reach, highest,
             config.least_gate,
@@ -287,8 +322,8 @@ class FloorMap:
         if drop.any():
             drop = grown(drop, config.edge, self._resolution) & ~seen
         with np.errstate(invalid="ignore"):
-            low = (self.tops >= low_things.SURE) & (self.top > level + config.low)
-        return FloorState(floor & ~drop, drop, level, low)
+            self._low = (self.tops >= low_things.SURE) & (self.top > level + config.low)
+        return FloorState(floor & ~drop, drop, level, self._low)
 
     def walk(self, seeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Floor that a walk from the seeds finds, (rows, columns) bool, and its height, float32, metres, NaN = none."""
@@ -348,5 +383,5 @@ class FloorMap:
 
     def memory(self) -> int:
         """Bytes held."""
-        scratch = self._crossed.nbytes + 3 * self._seen.nbytes + 4 * self._lowest.nbytes
+        scratch = 2 * self._crossed.nbytes + 3 * self._seen.nbytes + 4 * self._lowest.nbytes
         return sum(getattr(self, name).nbytes for name in _LAYERS) + scratch

@@ -44,18 +44,19 @@ def tips(ends, used, tip, tipped, scan, origin, resolution, reach, highest, nois
 
 
 @njit(cache=True)
-def fuse(cells, tip, top, tops, gate):
+def fuse(cells, tip, top, tops, low, gate):
     """The highest surface of cells (M,) flat follows what this scan saw there.
 
-    top: (rows, columns) float32, metres; tops: uint8, its evidence. A higher return replaces it; one more than `gate`
-    metres lower takes evidence only, as most of a cell may be floor.
+    top: (rows, columns) float32, metres; tops: uint8, its evidence. A return more than `gate` metres higher replaces
+    it; where a thing is known (low: bool) it follows slowly, so that one stray return does not hide the thing. A return
+    more than `gate` lower takes evidence only, as most of a cell may be floor.
     """
     columns = top.shape[1]
     for i in range(len(cells)):
         row = cells[i] // columns
         column = cells[i] - row * columns
         offset = tip[row, column] - top[row, column]
-        if tops[row, column] == 0 or offset > gate:
+        if tops[row, column] == 0 or (offset > gate and not low[row, column]):
             top[row, column], tops[row, column] = tip[row, column], SEEN
         elif offset >= -gate:
             top[row, column] += 0.25 * offset

@@ -218,6 +218,19 @@ def test_the_way_back_takes_nothing_that_the_operator_does_not_allow(x, left, ki
     assert not any(line.startswith("Going back") for line in made.result.report.splitlines())
 
 
+@given(level=st.one_of(st.integers(-9, -1), st.integers(3, 300)), kind=st.sampled_from(list(PassageKind)))
+@settings(max_examples=15, deadline=None)
+def test_a_level_that_the_building_does_not_have_is_neither_sought_nor_ridden_to(level, kind) -> None:
+    """A lift would lead there as to any level, and people would be asked for it."""
+    config = FloorsConfig(stairs=True, lifts=True, lowest=0, highest=2)
+    made = World(answers={"frontier": exploring(*FAR)}, config=LoopConfig(floors=config))
+    made.loop.on_building(replace(FIRST, passages=(replace(FLIGHT, kind=kind),)))
+    made.loop.start(to_level(level), 0.0)
+    made.run(20.0)
+    assert made.result.error_code is ErrorCode.OTHER_FLOOR and "has no" in made.result.error_msg
+    assert not made.of(TakePassage) and not made.of(SendGoal)
+
+
 def test_a_level_between_two_floors_is_no_reason_to_go_to_and_fro() -> None:
     made = world(replace(FIRST, floors=(Floor(1, 0, 0.0), Floor(2, 2, 6.0))))
     made.answers = {}

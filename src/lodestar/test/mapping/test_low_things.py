@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from scipy.ndimage import binary_dilation
 from test_floor import ON, level, line, look, sill, walked
 
 from lodestar.geometry.poses import planar_transform
+from lodestar.grid.occupancy import FREE, OCCUPIED
 from lodestar.mapping.octomap import OctoMapper
 
 WAY = line(-0.6, 3.0, step=0.3)
@@ -58,6 +61,37 @@ def test_a_low_box_beside_the_way_is_an_obstacle_where_it_stands_and_nowhere_els
 def test_what_the_robot_steps_over_is_none(ground):
     grid = walked(ground, WAY).project(0.0)
     assert not cells_in(grid, -2.0, 4.0, -2.0, 2.0).any()
+
+
+@pytest.mark.parametrize("drift", [-0.11, -0.08, 0.08, 0.11])
+def test_floor_that_a_drifting_pose_shows_elsewhere_is_no_thing_and_a_thing_stays_one(drift):
+    """Heights of odometry drift, and the robot comes back on its own way."""
+    ground = box(1.2, 1.8, 0.4, 0.8, 0.2)
+    mapper = walked(ground, WAY)
+    for x, y in WAY[::-1]:
+        look(mapper, ground, x, y, below=-drift)
+        grid = mapper.project(0.0)
+        grid = replace(grid, cells=np.where(mapper._floor.state().low, OCCUPIED, FREE).astype(np.int8))
+        thing = cells_in(grid, 1.1, 1.9, 0.3, 0.9).sum()
+        assert thing >= 5, "it stays"
+        around = cells_in(grid, -4.5, 4.5, -4.5, 4.5).sum() - thing
+        assert around <= 4, "cells whose height follows later; without a rule up to 1,600"
+
+
+@pytest.mark.parametrize("higher", [0.22, 0.29])
+def test_what_lies_on_a_low_thing_for_one_scan_does_not_hide_it(higher):
+    """Such as a foot, dust or a stray return: before, all that was known of the thing was forgotten with it."""
+    mapper = walked(box(1.2, 1.8, 0.4, 0.8, 0.15), WAY)
+
+    def marks():
+        return cells_in(replace(mapper.project(0.0), cells=mapper._floor.state().low.astype(np.int8) * OCCUPIED),
+                        1.25, 1.75, 0.45, 0.75)  # fmt: skip
+
+    known = marks()
+    assert known.sum() >= 5
+    for height in (higher, 0.15, 0.15, 0.15):
+        look(mapper, box(1.2, 1.8, 0.4, 0.8, height), *WAY[5])
+        assert (marks() & known).sum() >= 0.8 * known.sum()
 
 
 def test_a_low_box_that_was_taken_away_is_gone_after_a_few_scans():

@@ -104,6 +104,8 @@ class FloorTrip:
         refused = [one.refused for one in self._building.passages if one.refused]
         floors = self._context.config.floors
         name = level_name(level)
+        if not floors.has(level):
+            return f"The building has no {name}."
         if refused:
             return f"I know a way to another floor, but cannot take it: {refused[0]}; so I cannot come to the {name}."
         if not (floors.stairs or floors.lifts):
@@ -122,7 +124,8 @@ class FloorTrip:
     def passage_to(self, level: int, barred: frozenset[int] = frozenset()) -> Passage | None:
         """Return the nearest passage from here toward a level, over none that is barred; None where there is none."""
         here, facts = self._building.here, self._context.facts
-        if here is None or facts.grid is None or facts.pose is None:
+        known = here is not None and facts.grid is not None and facts.pose is not None
+        if here is None or not known or not self._context.config.floors.has(level):
             return None
         ways = [
             one

@@ -15,9 +15,11 @@ class StairSearch(Activity):
     explores = True
 
     def act(self, run: DirectiveRun) -> bool:
-        """End at once where the robot may take no way to another floor; look first at what may be stairs."""
-        floors = self._tools.context.config.floors
-        if floors.stairs or floors.lifts:
+        """End at once where the robot may take no way to another floor, or there is no such floor; look first at what
+        may be stairs.
+        """
+        floors, level = self._tools.context.config.floors, self._tools.floors.level_wanted(run)
+        if (floors.stairs or floors.lifts) and (level is None or floors.has(level)):
             return self._tools.floors.looks.goes(run)
         self._no_way(run)
         return True

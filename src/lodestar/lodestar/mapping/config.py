@@ -66,6 +66,9 @@ class FloorConfig:
     rise: float = 0.3  # m by which a floor may rise where TF drifts; higher things stand on it
     # m over the floor, less noise_per_meter, from which on a thing is an obstacle: a Go2's belly hangs 0.10 over it
     low: float = 0.07
+    # m over the floor, up to which it is low: rays pass over it. What is higher the octree marks, and a cell of which a
+    # wall or a leg covers a corner is not taken for full; chosen: a pallet is 0.15 high
+    low_top: float = 0.2
     low_reach: float = 2.5  # m, within which returns tell of it; chosen: attitude adds 0.025 m there
 
 

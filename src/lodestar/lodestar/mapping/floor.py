@@ -322,7 +322,8 @@ class FloorMap:
         if drop.any():
             drop = grown(drop, config.edge, self._resolution) & ~seen
         with np.errstate(invalid="ignore"):
-            self._low = (self.tops >= low_things.SURE) & (self.top > level + config.low)
+            rises = self.top - level
+            self._low = (self.tops >= low_things.SURE) & (rises > config.low) & (rises <= config.low_top)
         return FloorState(floor & ~drop, drop, level, self._low)
 
     def walk(self, seeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -132,3 +132,11 @@ def test_a_map_without_the_layer_is_loaded_and_learns_it():
     for x, y in WAY:
         look(loaded, box(1.2, 1.8, 0.4, 0.8, 0.15), x, y)
     assert cells_in(loaded.project(0.0), 1.25, 1.75, 0.45, 0.75).all()
+
+
+def test_what_is_higher_is_left_to_the_octree():
+    """Else a cell of which a wall covers a corner stays full, which rays through the rest of it clear."""
+    grounds = [box(1.2, 1.8, 0.45, 0.95, height) for height in (0.29, 0.6)]
+    for mapper in (walked(ground, WAY) for ground in grounds):
+        assert mapper._floor.state().low.sum() <= 4
+    assert walked(box(1.2, 1.8, 0.45, 0.95, 0.15), WAY)._floor.state().low.sum() >= 20

@@ -46,7 +46,7 @@ from lodestar_eval.epochs import EpochTimes
 from lodestar_eval.expert_quality import FalseWitness
 from lodestar_eval.listed_things import listed_things
 from lodestar_eval.looks import looks_of
-from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.outcomes import EpisodeOutcome, failure_of
 from lodestar_eval.path_split import WaySplit, WayWatcher
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.simulated_robot import SimulatedRobot
@@ -346,7 +346,7 @@ class Episode:
             world=self.world.name, seed=self.seed, directive=self.task.directive, success=success,
             reached=bool(verdict.success), claimed=result.success,
             error_code=int(result.error_code), error_msg=result.error_msg,
-            failure="" if success else _failure(result, verdict), distance=float(verdict.distance_m),
+            failure="" if success else failure_of(result, verdict), distance=float(verdict.distance_m),
             path_length=self.path_length, shortest=shortest, duration=simulator.time - self.began, cpu=cpu,
             setup_cpu=setup, collisions=simulator.collisions - self._collisions_before,
             coverage=known_share(floor, self.robot.grid), floor_m2=len(floor) * CELL**2,
@@ -392,12 +392,6 @@ _KINDS = {
     NavigatorStatus.ABORTED: NavigationKind.ABORTED,
     NavigatorStatus.CANCELED: NavigationKind.CANCELED,
 }
-
-
-def _failure(result: DirectiveResult, verdict: Verdict) -> str:
-    if result.success:
-        return f"claimed, but {verdict.message}"
-    return f"{result.error_code.name}: {result.error_msg}"
 
 
 def _by_expert(decisions: list[Decision]) -> dict[str, int]:

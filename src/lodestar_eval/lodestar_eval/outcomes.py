@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.agent.errands.commands import DirectiveResult
 from lodestar_eval.metrics import sct, spl
+from lodestar_sim.judge import Verdict
 
 
 @dataclass(frozen=True)
@@ -93,3 +95,10 @@ class EpisodeOutcome:
         row |= {f"seconds_{name}": round(value, 1) for name, value in self.seconds.items()}
         row["frames_rejected"] = sum(self.rejected.values())
         return row
+
+
+def failure_of(result: DirectiveResult, verdict: Verdict) -> str:
+    """Return why an episode failed, as a sentence; what was claimed falsely is named by ground truth."""
+    if result.success:
+        return f"claimed, but {verdict.message}"
+    return f"{result.error_code.name}: {result.error_msg}"

@@ -1,4 +1,4 @@
-"""What lies low on the floor is an obstacle of the plan, although most rays pass over it."""
+"""Tests of the layer of low things: pallets are obstacles, mats, walls and drifting floor are not."""
 
 from __future__ import annotations
 

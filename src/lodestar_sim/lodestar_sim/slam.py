@@ -42,10 +42,9 @@ class SlamConfig:
     match_turn: float = 0.003  # radians, likewise; chosen, its fine_search_angle_offset of 0.00349
     buffer: int = 10  # nodes that a scan is matched with; SLAM Toolbox's default of scan_buffer_size
     buffer_reach: float = 10.0  # metres to the farthest of them; its scan_buffer_maximum_scan_distance
-    # metres and radians from odometry's guess in which a match is sought; half of its
-    # correlation_search_space_dimension, and its coarse_search_angle_offset
+    # metres from odometry's guess in which a match is sought; half of its correlation_search_space_dimension
     search: float = 0.25
-    search_turn: float = 0.349
+    search_turn: float = 0.349  # radians, likewise; its coarse_search_angle_offset
     # seconds between two publications of its graph; chosen between SLAM Toolbox's default, 10, and our profile's 1
     graph_period: float = 5.0
     # Standard deviations of odometry, by which the graph weighs its edges (issue 37).

@@ -36,8 +36,8 @@ class ClosureConfig:
     turn_drift: float = 0.01  # radians per radian turned
     # Shares of it that are left where SLAM matches scans on the way: a buffer of ten leaves 2 / 11 of each match's
     # error, 0.004 m and 0.0005 rad per half metre where odometry leaves 0.0075 and 0.0022 (`lodestar_sim/slam.py`).
-    matched_way: float = 0.5
-    matched_heading: float = 0.25
+    matched_way: float = 0.5  # of metres
+    matched_heading: float = 0.25  # of radians
     settled: float = (
         0.02  # share by which a closed loop bends where another is closed; chosen: both ends hold it
     )

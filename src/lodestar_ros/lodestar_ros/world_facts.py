@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from nav_msgs.msg import OccupancyGrid
 
+from lodestar.floors.records import Building
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -49,9 +50,9 @@ class WorldFacts:
         self.energy = budget
 
     @property
-    def floor(self) -> int:
-        """Return the id of the floor that the robot is on."""
-        return self.scene.floors.newest.active
+    def building(self) -> Building:
+        """Return the floors, and that on which the robot is."""
+        return self.scene.floors.newest
 
     @property
     def charger(self) -> np.ndarray | None:

@@ -181,6 +181,10 @@ class Bed:
         self.said = answers[0].rationale
         return [part.strip(" ") for part in self.said.replace("]", "[").split("[") if part.strip()]
 
+    def selects(self, *things: int) -> None:
+        """Wait until these things alone are what the loop chooses among."""
+        self.until(lambda: set(self.loop.here.entities) == set(things), f"{things} for the selector")
+
     def asked_until(self, things: str, rows: int) -> list[str]:
         """Ask until the expert knows these things alone, some room, and the grid of these rows."""
         said: list[str] = []
@@ -212,7 +216,8 @@ def test_things_and_rooms_of_one_floor_are_unknown_on_the_other(bed: Bed) -> Non
     bed.stand(one, rows=50)
     bed.see(thing(1, 0.5))
     first = bed.asked_until("1", 50)
-    assert bed.loop.here is bed.loop.whole and set(bed.loop.here.entities) == {1}
+    bed.selects(1)
+    assert bed.loop.here is bed.loop.whole
 
     both = Building((FIRST, SECOND), active=2)
     bed.stand(replace(one, active=UNKNOWN, note="I am on the stairs"))
@@ -221,8 +226,9 @@ def test_things_and_rooms_of_one_floor_are_unknown_on_the_other(bed: Bed) -> Non
     second = bed.asked_until("2", 40)
     assert bed.expert._experts.all[0] is not bed.expert._experts.here
     assert not {*second[1].split(", ")} & {*first[1].split(", ")}, "no room is one of both floors"
-    assert set(bed.loop.here.entities) == {2} and set(bed.loop.whole.entities) == {1, 2}
-    assert set(bed.loop.here.regions) == {int(i) for i in second[1].split(", ")}
+    bed.selects(2)
+    assert set(bed.loop.whole.entities) == {1, 2}
+    bed.until(lambda: set(bed.loop.here.regions) == {int(i) for i in second[1].split(", ")}, "its rooms")
 
     for bad in ("", "{", '{"floors": 3}', text_of(both).replace('"active": 2', '"active": 7')):
         bed.floors.publish(String(data=bad))
@@ -233,17 +239,20 @@ def test_things_and_rooms_of_one_floor_are_unknown_on_the_other(bed: Bed) -> Non
     bed.grids.publish(grid_to_msg(room(20, time.time())))  # of no floor
     bed.until(lambda: bed.loop.building.is_between, "the word that it is between two floors")
     bed.spin(0.6)
-    assert bed.ask()[2].split()[0] == "40" and set(bed.loop.here.entities) == {2}
+    assert bed.ask()[2].split()[0] == "40"
+    bed.selects(2)
 
     bed.stand(replace(both, active=1), rows=50)
     again = bed.asked_until("1", 50)
     assert again[1] == first[1], "its rooms have the ids that they had"
     assert questions(again) > questions(first), "its expert is the one that it had"
-    assert set(bed.loop.here.entities) == {1} and bed.loop.whole.building.active == 1
+    bed.selects(1)
+    assert bed.loop.whole.building.active == 1
 
 
 def test_without_a_word_of_floors_all_things_are_here(bed: Bed) -> None:
     bed.grids.publish(grid_to_msg(room(50, time.time())))
     bed.see(thing(1, 0.5), thing(2, 3.5))
     bed.asked_until("1, 2", 50)
-    assert bed.loop.here is bed.loop.whole and set(bed.loop.here.entities) == {1, 2}
+    bed.selects(1, 2)
+    assert bed.loop.here is bed.loop.whole

@@ -260,7 +260,7 @@ class HeadlessRobot:
         if grid is self._given:
             return
         self._given = grid
-        self.world.take_grid(self.map.plan.grid, self._pose, self.map.building.active)
+        self.world.take_grid(self.map.plan.grid, self._pose, self.map.building)
         with self._stages("experts_listen"):
             if not self.map.building.is_between:  # else it is the grid of no floor
                 self.panel.set_grid(grid)
@@ -291,7 +291,7 @@ class HeadlessRobot:
 
     def tick(self, now: float) -> list[Command]:
         """Advance the decision loop and return its commands."""
-        self.world.floor = self.map.building.active
+        self.world.building = self.map.building
         self.world.tick(now)
         self.map.follow_ways(self.world.ways)
         self._give_grid()

@@ -178,6 +178,12 @@ class Building:
         at = self.at(height, eye)
         return at is None or self.active in (UNKNOWN, at.id)
 
+    def may_be_here(self, floor: int) -> bool:
+        """Return whether what lies on a floor (id, UNKNOWN = on all) lies on the robot's, or may: a floor that is not
+        known, as one of an older map, may be this one.
+        """
+        return UNKNOWN in (floor, self.active) or floor == self.active or self.floor(floor) is None
+
     def ways_from(self, floor: int) -> tuple[Passage, ...]:
         """Return the passages that may be taken from a floor."""
         return tuple(one for one in self.passages if one.ends_on(floor) and not one.refused)
@@ -200,6 +206,8 @@ class Building:
         kept = tuple(one for one in self.passages if one.id != passage.id)
         return replace(self, passages=(*kept, passage))
 
+
+NO_FLOORS = Building()  # nobody has told of any
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 

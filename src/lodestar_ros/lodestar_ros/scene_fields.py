@@ -69,7 +69,8 @@ class SceneFields:
         node.listen(msg.Directive, "directive", self._on_directive, qos.LATCHED)
         self._ways: tuple[ClosedWay, ...] = ()  # of all floors
         node.listen(msg.ClosedWayArray, "closed_ways", self._on_ways, qos.LATCHED)
-        self._floors = BuildingInput(
+        self._building = Building()
+        BuildingInput(
             node, lambda building: on_worker(partial(self._change_floor, building)), self._take_building
         )
         self._people_due = Periodic(PEOPLE)
@@ -94,7 +95,8 @@ class SceneFields:
         self._ways = ways_from_msg(message)
         self._follow_ways()
 
-    def _take_building(self, _building: Building) -> None:
+    def _take_building(self, building: Building) -> None:
+        self._building = building
         self._follow_ways()
 
     def _change_floor(self, building: Building) -> None:
@@ -106,7 +108,7 @@ class SceneFields:
 
     def _follow_ways(self) -> None:
         """Keep out of the areas of the robot's floor."""
-        if self._chain.follow_ways(ways_here(self._ways, self._floors.newest)):
+        if self._chain.follow_ways(ways_here(self._ways, self._building)):
             self._worker.submit(None)
 
     def _on_tracks(self, message: msg.MoverTracks) -> None:

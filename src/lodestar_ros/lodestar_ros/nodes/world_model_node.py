@@ -126,7 +126,7 @@ class WorldModelNode(LodestarNode):
             raise SceneNotHeard
         things = list(facts.scene.mirror.entities.values())
         nearest, reach = self._world.nearest_way, self._config.facing
-        return Surroundings(things, facts.pose, facts.plan, nearest, self.now, reach)
+        return Surroundings(things, facts.pose, facts.plan, nearest, self.now, reach, facts.building)
 
     def _tick(self) -> None:
         correction = self._facts.correction

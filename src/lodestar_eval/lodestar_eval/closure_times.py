@@ -75,6 +75,7 @@ def large_closure(
     (x, y, yaw), last = way[-1], float(len(way) + 1)
     end = planar_transform(x, y, yaw, 0.5)
     moves = voxels._anchor.trajectory.correction(np.eye(4), jump, end @ BODY_FROM_OPTICAL, last)
+    assert moves is not None
     frame = RgbdFrame(last, camera, near, end @ BODY_FROM_OPTICAL, jump)
     scene_delta = _delta(last, len(way) + 1, (), jump, end)
     workers: tuple[Steps, ...] = (

@@ -68,9 +68,10 @@ def closure_trial(
     settings: EpisodeSettings,
     rows: Sequence[str] = ROWS,
     stages: Callable[[str], None] = lambda text: None,
+    matches: bool = True,
 ) -> ClosureTrial:
-    """Drive one tour; every row gets the same images and turns, each with its own poses."""
-    localization = LocalizationConfig(slam=SlamConfig(enabled=True))
+    """Drive one tour; every row gets the same images and turns, each with its own poses. matches: of `SlamConfig`."""
+    localization = LocalizationConfig(slam=SlamConfig(enabled=True, matches=matches))
     tour_config = TourConfig(
         speed=0.7, frame_interval=0.5, limit=900.0, pan=2.0, most_stops=99,
         simulator=SimConfig(robot=NARROW, odometry=GO2_DRIFT, localization=localization),

@@ -73,7 +73,7 @@ def test_a_seed_is_the_same_building_whichever_seeds_run_beside_it():
 
 @pytest.mark.parametrize("text", ["9", "9,1", "7-9"])
 def test_the_benchmark_makes_that_building(text, tmp_path, monkeypatch):
-    made = []
+    made, matched = [], []
 
     def world(kind, seed):
         made.append((kind, seed))
@@ -82,11 +82,19 @@ def test_the_benchmark_makes_that_building(text, tmp_path, monkeypatch):
         return hall()
 
     monkeypatch.setattr("lodestar_sim.worlds.world_from_spec", world)
-    monkeypatch.setattr(closure_trials, "closure_trial", lambda *_: closure_trials.ClosureTrial(
-        hall(), entities=dict.fromkeys(ROWS, 1.0), cells=dict.fromkeys(ROWS, 1.0)))  # fmt: skip
+
+    def trial(*_, matches):
+        matched.append(matches)
+        return closure_trials.ClosureTrial(
+            hall(), entities=dict.fromkeys(ROWS, 1.0), cells=dict.fromkeys(ROWS, 1.0)
+        )
+
+    monkeypatch.setattr(closure_trials, "closure_trial", trial)
     parser = argparse.ArgumentParser()
     closures.BENCHMARK.add_options(parser)
-    options = parser.parse_args(["--seeds", text, "--searches", "0", "--no-large"])
+    harder = ["--no-matches"] if text == "7-9" else []
+    options = parser.parse_args(["--seeds", text, "--searches", "0", "--no-large", *harder])
     with pytest.raises(StopIteration):
         closures.BENCHMARK.run(options, tmp_path, lambda line: None)
     assert ("warehouse", 9) in made
+    assert set(matched) <= {not harder}

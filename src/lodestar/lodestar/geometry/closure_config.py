@@ -28,10 +28,16 @@ class ClosureConfig:
     )
     turn: float = 0.01  # radians per metre of loop, likewise; chosen, a Go2's are 0.004
     slack: float = 0.1  # metres and radians beyond both; chosen, the size of a jump
+    # metres that a match moves the newest node at once, after a slip; half of correlation_search_space_dimension
+    matched: float = 0.25
     # Drift of odometry by which a correction is spread (issue 37: 1 to 2 % of the way, 0.25 degrees per metre, 1 %).
     way_drift: float = 0.015  # metres per metre
     heading_drift: float = 0.0044  # radians per metre
     turn_drift: float = 0.01  # radians per radian turned
+    # Shares of it that are left where SLAM matches scans on the way: a buffer of ten leaves 2 / 11 of each match's
+    # error, 0.004 m and 0.0005 rad per half metre where odometry leaves 0.0075 and 0.0022 (`lodestar_sim/slam.py`).
+    matched_way: float = 0.5  # of metres
+    matched_heading: float = 0.25  # of radians
     settled: float = (
         0.02  # share by which a closed loop bends where another is closed; chosen: both ends hold it
     )

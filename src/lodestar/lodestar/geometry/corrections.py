@@ -50,7 +50,7 @@ class Anchor:
         self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray, stamp: float | None = None
     ) -> Iterator[MapCorrection | None]:
         """Yield how the part moves, in map, if map <- odom jumped since the last call, or what SLAM's pose graph still
-        moves, where the newest part stays; else None.
+        moves, where the newest part stays; else None, also where the jump moved the robot alone.
 
         stamp: of the pose, seconds; without one every move is rigid. The block moves what hangs on the anchor; if it
         raises, the anchor stays as it was. Changes below a jump only update the reference. Raises ValueError for poses
@@ -68,9 +68,10 @@ class Anchor:
         else:
             correction = self.trajectory.correction(before, now, odom_from_sensor, stamp)
             yield correction
-            self.trajectory.follow(correction, before, now, odom_from_sensor)
-            if correction.is_rigid:
-                self.map_from_part = jump @ self.map_from_part
+            if correction is not None:
+                self.trajectory.follow(correction, before, now, odom_from_sensor)
+                if correction.is_rigid:
+                    self.map_from_part = jump @ self.map_from_part
         self._map_from_odom = now
         if stamp is not None:
             self.trajectory.note(stamp, now, odom_from_sensor)

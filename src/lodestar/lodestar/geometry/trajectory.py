@@ -31,12 +31,15 @@ class Trajectory:
         self._next = 0
         self._submap = 0
         self._odom: np.ndarray | None = None  # odom <- sensor of the newest node
+        self._last: np.ndarray | None = None  # map <- odom there, but for jumps
+        self._matching = False  # whether SLAM has moved it since the node before
         self._beside_since = np.inf  # way at which the robot came back to its old way
         self._undo: list[_Followed] = []
         self._bound = GraphBinding()
         self._graph: OfferedGraph | None = None  # the last one that was looked at
         self._graph_way = -np.inf  # metres driven then; after a jump it is looked at anew
         self._jumped = self._posed = -np.inf  # stamps of the last jump, and of the last pose
+        self._jumped_at = 0  # first serial number after the last jump
 
     def __len__(self) -> int:
         return self._count
@@ -62,7 +65,8 @@ class Trajectory:
         if not self._count:
             return
         drift = np.cumsum(self._bends[: self._count, 0][::-1])
-        length = int(np.searchsorted(drift, self.config.submap * self.config.way_drift, "right"))
+        rate = self.config.way_drift * (self.config.matched_way if self._matching else 1.0)
+        length = int(np.searchsorted(drift, self.config.submap * rate, "right"))
         self._submap = int(self._serials[max(self._count - 1 - length, 0)])
 
     def note(self, stamp: float, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray) -> None:
@@ -82,14 +86,20 @@ class Trajectory:
         self._poses[i] = map_from_odom @ odom_from_sensor
         self._stamps[i], self._serials[i] = stamp, self._next
         self._way[i] = self.way + distance if i else 0.0
+        self._matching = self._last is not None and not _is_same(
+            self._last, map_from_odom, odom_from_sensor, _TOUCHED, _TOUCHED
+        )
+        self._last = np.array(map_from_odom, np.float64)
         self._bends[i] = self._drift(distance, angle)
+        if self._matching:
+            self._bends[i] *= self.config.matched_way, self.config.matched_heading
         self._count, self._next = i + 1, self._next + 1
         self._settle_proven()
         self._find_submap()
 
     def restart_odometry(self) -> None:
         """Expect another odometry: the next node follows the last one without way between them."""
-        self._odom = None
+        self._odom = self._last = None
 
     def _since(self, odom_from_sensor: np.ndarray) -> tuple[float, float]:
         """Return metres and radians of odometry since the newest node."""
@@ -138,31 +148,27 @@ class Trajectory:
 
     def correction(
         self, before: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarray, stamp: float | None
-    ) -> MapCorrection:
-        """Return the move of the map by a jump of map <- odom from `before` to `now`, (4, 4) each.
+    ) -> MapCorrection | None:
+        """Return the move of the map by a jump of map <- odom from `before` to `now`, (4, 4) each; None where the robot
+        alone was moved, and the map was right.
 
         It is rigid where the corrected pose meets no old node, or more is corrected than odometry drifts on the loop.
         """
         jump = now @ inverse(before)
         if not self.config.enabled or not self._count or stamp is None:
             return MapCorrection(jump)
-        known = self.graphs.at(self._posed)  # by the pose before the jump: a graph from before it
-        if known is not None and known.stamp > self._jumped:
-            self._look(known)
-        self._jumped, self._graph_way = stamp, -np.inf
-        undone = self._undone(jump, now, odom_from_sensor, stamp)
-        if undone is not None:
-            return undone
+        self._expect_graph(stamp)
+        if self._takes_back(before, now, odom_from_sensor):
+            return self._undone(jump, now, odom_from_sensor, stamp)
         distance, angle = self._since(odom_from_sensor)
         sensor, target = before @ odom_from_sensor, now @ odom_from_sensor
         old = self._old(target[:3, 3], self.way + distance, self.config.near)
+        turned, away, config = rotation_vector(jump[:3, :3]), target[:3, 3] - sensor[:3, 3], self.config
         if not len(old):
-            return MapCorrection(jump)
+            return None if self._is_match(away, turned, distance) else MapCorrection(jump)
         first, loop = int(old[0]), self.way + distance - float(self._way[old[0]])
-        turned = rotation_vector(jump[:3, :3])
-        shift, config = float(np.linalg.norm(target[:3, 3] - sensor[:3, 3])), self.config
         if (
-            shift > config.share * loop + config.slack
+            np.linalg.norm(away) > config.share * loop + config.slack
             or np.linalg.norm(turned) > config.turn * loop + config.slack
         ):
             return MapCorrection(jump)
@@ -174,13 +180,39 @@ class Trajectory:
         moves[-1] = jump
         return self._whole(moves, stamp, sensor[:3, 3])
 
+    def _expect_graph(self, stamp: float) -> None:
+        """Bind the graph from before the jump of this stamp; the next one tells what else it has moved."""
+        known = self.graphs.at(self._posed)  # by the pose before the jump
+        if known is not None and known.stamp > self._jumped:
+            self._look(known)
+        self._jumped, self._graph_way, self._jumped_at = stamp, -np.inf, self._next
+
+    def _is_match(self, away: np.ndarray, turned: np.ndarray, distance: float) -> bool:
+        """Return whether SLAM has laid the newest node where its scan fits, and nothing else.
+
+        It does so at each node, which takes back what odometry has drifted since the last one, and a slip. away,
+        turned: (3,) metres and rotation vector of the robot. distance: metres since the newest node.
+        """
+        config = self.config
+        return bool(
+            np.linalg.norm(away) <= config.share * distance + config.matched
+            and abs(away[2]) <= config.slack
+            and np.linalg.norm(turned) <= config.turn * distance + config.slack
+        )
+
+    def _takes_back(self, before: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarray) -> bool:
+        """Return whether the change from `before` to `now` is the last correction's inverse, wherever map <- odom has
+        drifted to since.
+        """
+        if not self._undo:
+            return False
+        return _is_same(inverse(self._undo[-1].correction.jump) @ before, now, odom_from_sensor)
+
     def _undone(
         self, jump: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarray, stamp: float
-    ) -> MapCorrection | None:
-        """Return the inverse of the last correction where map <- odom is again what it was before it, else None."""
-        if not self._undo or not _is_same(self._undo[-1].before, now, odom_from_sensor):
-            return None
-        _, following, last, refined = self._undo[-1]
+    ) -> MapCorrection:
+        """Return the inverse of the last correction."""
+        following, last, refined = self._undo[-1]
         if last.is_rigid:
             return MapCorrection(jump)
         moves = np.tile(jump, (self._count + 1, 1, 1))
@@ -205,7 +237,9 @@ class Trajectory:
         if not self._count:
             return
         serials = self._serials[: self._count]
-        undone = bool(self._undo) and _is_same(self._undo[-1].before, now, sensor)
+        undone = self._takes_back(before, now, sensor)
+        if self._last is not None:
+            self._last = now @ inverse(before) @ self._last
         self._bound.follow(correction)
         self._poses[: self._count] = correction.of_serials(serials) @ self._poses[: self._count]
         self._beside_since = np.inf
@@ -213,7 +247,7 @@ class Trajectory:
             self._undo.pop()
             self._find_submap()
             return
-        self._undo = [*self._undo[-_UNDO:], _Followed(np.array(before), self._next, correction)]
+        self._undo = [*self._undo[-_UNDO:], _Followed(self._next, correction)]
         if not correction.is_rigid:
             still = (correction.moves[:-1] == np.eye(4)).all(axis=(1, 2))
             self._settle(max(int(np.argmin(still)) - 1, 0), self._count - 1)
@@ -249,8 +283,8 @@ class Trajectory:
         after = np.searchsorted(bound, serials).clip(1, len(bound) - 1)
         nearer = np.where(bound[after] - serials <= serials - bound[after - 1], after, after - 1)
         moves = np.vstack([own[nearer], np.eye(4)[None]])
-        jumped = self._undo[-1].next if self._undo else 0  # what is newer than both agrees with the graph
-        moves[:-1][serials >= max(jumped, bound[-1] + 1)] = np.eye(4)
+        # what is newer than both agrees with the graph
+        moves[:-1][serials >= max(self._jumped_at, bound[-1] + 1)] = np.eye(4)
         reach = _reach(moves[:-1], places)
         if reach.max() < self.config.remainder:
             return None
@@ -322,14 +356,12 @@ class Trajectory:
         self._undo, self._beside_since, self._bound = [], np.inf, GraphBinding()
         odom = np.asarray(arrays.get("trajectory_odom", np.nan), np.float64)
         self._odom = odom if odom.shape == (4, 4) and np.isfinite(odom).all() else None
+        self._last, self._matching = None, False
 
 
 class _Followed(NamedTuple):
-    """A jump that was followed. before: map <- odom before it, (4, 4). next: first serial number after it. refined: by
-    a pose graph.
-    """
+    """A jump that was followed. next: first serial number after it. refined: by a pose graph."""
 
-    before: np.ndarray
     next: int
     correction: MapCorrection
     refined: bool = False
@@ -338,6 +370,9 @@ class _Followed(NamedTuple):
 _BESIDE = 3.0  # metres from the way at which a turn counts; chosen, half a room
 _ARRAYS = ("_poses", "_stamps", "_serials", "_way", "_bends")
 _UNDO = 3  # corrections before the last that can be undone; chosen
+_TOUCHED = (
+    1e-3  # metres and radians from which map <- odom counts as moved by a match; chosen, a tenth of its cell
+)
 _SAME, _SAME_ANGLE = 0.05, 0.0175  # metres and radians within which map <- odom is what it was; half a jump
 
 
@@ -347,10 +382,15 @@ def _reach(moves: np.ndarray, places: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.norm(displacement(moves, places), axis=1) + _BESIDE * turned)
 
 
-def _is_same(before: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarray) -> bool:
+def _is_same(
+    before: np.ndarray,
+    now: np.ndarray,
+    odom_from_sensor: np.ndarray,
+    metres: float = _SAME,
+    radians: float = _SAME_ANGLE,
+) -> bool:
     """Return whether two map <- odom, (4, 4) each, place the sensor alike."""
     moved = inverse(before @ odom_from_sensor) @ now @ odom_from_sensor
     return bool(
-        np.linalg.norm(moved[:3, 3]) <= _SAME
-        and np.linalg.norm(rotation_vector(moved[:3, :3])) <= _SAME_ANGLE
+        np.linalg.norm(moved[:3, 3]) <= metres and np.linalg.norm(rotation_vector(moved[:3, :3])) <= radians
     )

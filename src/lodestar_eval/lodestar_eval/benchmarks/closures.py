@@ -28,6 +28,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--searches", type=int, default=1, help="per building and map, afterwards (default 1)"
     )
     parser.add_argument("--searched", default="submaps,rigid", help="maps that are searched (submaps,rigid)")
+    parser.add_argument(
+        "--no-matches", action="store_true", help="a SLAM that matches no scans between its closures"
+    )
     parser.add_argument("--no-large", action="store_true", help="leave out the closure of 1,000 m2")
 
 
@@ -41,7 +44,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     settings, trials, searches = EpisodeSettings(thinking=0.06), [], dict[str, list[bool]]()
     for seed in options.seeds.values:
         world = world_from_spec(kind_of(seed), seed)
-        trial = closure_trial(world, seed, phrase_book(), settings)
+        trial = closure_trial(world, seed, phrase_book(), settings, matches=not options.no_matches)
         for row in options.searched.split(",") if options.searches else ():
             for number in range(options.searches):
                 found = _search(trial, row, seed + 1000 * number, settings)

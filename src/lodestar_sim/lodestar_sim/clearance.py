@@ -1,4 +1,4 @@
-"""What lies under the robot's footprint and around it on one grid: obstacles, unknown cells, and people."""
+"""The robot's footprint on one grid: obstacles and unknown cells under it and around it, and people."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def _unseen(cells, occupied_from, seen, u0, v0, reach, first, step, count, beyon
 
 
 class WayHeadings:
-    """What a robot that walks in any direction turns to on its way. Not safe for threads.
+    """Headings for a robot that walks in any direction, so that it looks aside on its way. Not safe for threads.
 
     It keeps a record of its own of what the camera has looked at, as it is told of each pose.
     """

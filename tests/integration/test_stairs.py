@@ -10,6 +10,7 @@ from nav_msgs.msg import Odometry
 from std_msgs.msg import String
 
 from lodestar_interfaces.action import FollowDirective
+from lodestar_interfaces.msg import RegionArray
 from lodestar_ros import qos
 
 pytestmark = [pytest.mark.alone, pytest.mark.slow]
@@ -28,11 +29,22 @@ def test_the_robot_takes_the_stairs_and_says_where_it_is(bed, processes):
     bed.hear(Twist, "cmd_vel_out", qos.COMMAND)
     bed.hear(Odometry, "sim/ground_truth", qos.EVENT)
     bed.until(lambda: bed.heard["mapping/building"], "a floor", timeout=180.0)
+    bed.hear(RegionArray, "scene_dictionary/regions", qos.LATCHED)
+
+    def rooms() -> set[int]:
+        regions = (
+            bed.last("scene_dictionary/regions").regions if bed.heard["scene_dictionary/regions"] else []
+        )
+        return {int(region.id) for region in regions}
+
+    bed.until(rooms, "rooms", timeout=60.0)
+    downstairs = rooms()
     follow = bed.action(FollowDirective, "follow_directive")
     result = follow.result(FollowDirective.Goal(text="take the stairs up"), timeout=400.0)
     assert result.error_code == 0 and "I am on the second floor" in result.report
     building = json.loads(bed.last("mapping/building").data)
     assert len(building["floors"]) == 2 and building["active"] == 2
     assert [(one["lower"], one["upper"]) for one in building["passages"]] == [(1, 2)]
+    bed.until(lambda: rooms() and not rooms() & downstairs, "rooms of the second floor alone", timeout=60.0)
     assert bed.last("sim/ground_truth").pose.pose.position.z > 2.5
     processes.assert_alive()

@@ -14,6 +14,7 @@ from nav_msgs.msg import MapMetaData, OccupancyGrid
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import Image
 
+from lodestar.floors.records import Building, Floor
 from lodestar.worldmodel.amendments import ClosedWay, closed_area
 from lodestar_console import protocol
 from lodestar_console.board import past
@@ -202,6 +203,11 @@ def test_zones_are_those_of_people_with_their_corners_and_what_else_the_mask_has
         ways=[*ways, *map(way_to_msg, (replace(door, floor=1), replace(door, floor=2)))]
     )
     assert len({zone.id for zone in convert.closed_ways(upstairs)}) == 4, "they may lie over each other"
+    floors = (Floor(1, 0, 0.0), Floor(2, 1, 3.0))
+    for active in (1, 2):
+        here = convert.closed_ways(upstairs, Building(floors, active=active))
+        assert {zone.id[:5] for zone in here} == {"area0", "way0:", f"way{active}:"}
+    assert len(convert.closed_ways(upstairs, Building(floors[:1], active=1))) == 4, "floor 2 may be this one"
     cells = np.zeros((100, 100), np.int8)
     cells[20:41, 20:61] = 100  # more than the triangle
     cells[60:80, 60:80] = 100  # of a directive

@@ -21,7 +21,9 @@ from lodestar_ros.workers import LatestWorker
 
 
 class CameraLooks:
-    """Give an expert's `add_view` the camera's poses, one per period (s of stamps), on a worker."""
+    """Give an expert's `add_view` the camera's poses, one per period (s of stamps), on a worker; between two floors
+    none. add_view: of the expert of the robot's floor.
+    """
 
     def __init__(
         self,
@@ -55,5 +57,5 @@ class CameraLooks:
     def _look(self, view: tuple[np.ndarray, PinholeCamera, float]) -> None:
         """On the worker."""
         with self._server.lock:
-            self._server.update_grid()
-            self._add_view(*view)
+            if self._server.update():
+                self._add_view(*view)

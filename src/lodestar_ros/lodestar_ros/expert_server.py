@@ -6,20 +6,23 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from nav_msgs.msg import OccupancyGrid
 
 from lodestar.experts.protocol import (
-    Expert,
     GridReader,
     Proposal,
     ProposalRequest,
     Rejection,
     Thinking,
 )
+from lodestar.floors.per_floor import PerFloor
+from lodestar.floors.records import Building
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_interfaces.action import ProposeGoal
 from lodestar_ros import qos
+from lodestar_ros.building_input import BuildingInput
 from lodestar_ros.conversions import BadMessage, grid_from_msg
 from lodestar_ros.conversions_agent import answer_to_result, request_from_goal
 from lodestar_ros.keep_out import KeepOutInput
@@ -32,22 +35,26 @@ _AGAIN = 0.05  # s of real time between two questions to an expert that is think
 
 
 class ExpertServer:
-    """Serve ``~/propose``. Subscribes: ``grid``, ``costmap_filter_info`` and its mask.
+    """Serve ``~/propose``, by the expert of the floor that the robot is on. Subscribes: ``grid``,
+    ``costmap_filter_info`` and its mask.
 
-    refresh(): called on the worker before each request, to set the expert's facts; `lock` guards the expert
-    against other threads that do so. after(): called on the worker after each answer.
+    floors: as the node hears them. refresh(): called on the worker before each request, to set the expert's facts;
+    `lock` guards the experts against other threads that do so. after(): called on the worker after each answer.
     """
 
     def __init__(
         self,
         node: LodestarNode,
-        expert: Expert,
+        experts: PerFloor[Any],
+        floors: BuildingInput,
         refresh: Callable[[], None] | None = None,
         after: Callable[[], None] | None = None,
     ) -> None:
         self.lock = threading.Lock()
         self.latency = 0.0
-        self._node, self._expert = node, expert
+        self._node, self._experts = node, experts
+        self._building = floors.newest
+        floors.tell(self._take_building)
         self._refresh, self._after = refresh, after
         self._grid: OccupancyGrid2D | None = None
         self._given: OccupancyGrid2D | None = None
@@ -65,6 +72,13 @@ class ExpertServer:
 
     def _on_grid(self, message: OccupancyGrid) -> None:
         self._grid = grid_from_msg(message)
+
+    def _take_building(self, building: Building) -> None:
+        """Forget a grid that is another floor's; then follow."""
+        grid, since = self._grid, building.since
+        if grid is not None and self._building.since != since and grid.stamp < since:
+            self._grid = None
+        self._building = building
 
     def _propose(self, job: Job) -> ProposeGoal.Result:
         """On the worker."""
@@ -85,10 +99,10 @@ class ExpertServer:
         """Return the expert's answer, for which it may take its time; views reach it meanwhile. Raises Refused."""
         while True:
             with self.lock:
-                self.update_grid()
+                self.update()
                 if self._refresh is not None:
                     self._refresh()
-                answer = self._expert.propose(request)
+                answer = self._experts.here.propose(request)
             if not isinstance(answer, Thinking):
                 return answer
             if job.cancel_requested:
@@ -99,10 +113,19 @@ class ExpertServer:
             if not over:
                 time.sleep(_AGAIN)
 
-    def update_grid(self) -> None:
-        """Give the expert the newest grid. Requires the lock."""
+    def update(self) -> bool:
+        """Take the expert of the robot's floor into use, and give it the newest grid. Requires the lock.
+
+        Return whether the robot is on a floor: between two, what it sees belongs to none.
+        """
+        building = self._building
+        if self._experts.follow(building):
+            self._given = None
+        if building.is_between:
+            return False
         grid = self._keep_out.apply(self._grid)
         if grid is not None and grid is not self._given:
             self._given = grid
-            if isinstance(self._expert, GridReader):
-                self._expert.set_grid(grid)
+            if isinstance(self._experts.here, GridReader):
+                self._experts.here.set_grid(grid)
+        return True

@@ -20,6 +20,8 @@ from lodestar_ros.building_input import text_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import QueueWorker
 
+BACKLOG = 100  # pieces of news that wait, from which others are dropped; chosen: people say a few a minute
+
 
 class FloorDesk:
     """The floors of the mapping node. Publishes: ``~/building`` (JSON, latched, when it has changed). Subscribes:
@@ -41,6 +43,9 @@ class FloorDesk:
 
     def _on_passage(self, message: String) -> None:
         """Leave it to the thread: the lock is held for as long as a turn is mapped, or a map is saved."""
+        if self._news.waiting >= BACKLOG:
+            self._node.diagnostics.input("goal_selector/passage").drop("backlog")
+            return
         self._news.submit((message.data, self._node.now))
 
     def _take(self, news: tuple[str, float]) -> None:

@@ -32,7 +32,7 @@ class MovedThingsWatch:
         submit: Callable[[Callable[[], None]], None],
         publish: Callable[[SceneDelta], None],
     ) -> None:
-        self._node, self._scene, moved = node, chain.dictionary, chain.moved
+        self._node, self._chain, self._scene, moved = node, chain, chain.dictionary, chain.moved
         self._submit, self._publish, self._archived = submit, publish, 0
         self._told: tuple[list[ThingChange] | None, int] = (None, 0)
         if moved is None:
@@ -60,6 +60,8 @@ class MovedThingsWatch:
         self._changes.publish(msg.MapChanges(header=header(stamp, "map"), against=against, changes=events))
 
     def _room_at(self, place: np.ndarray) -> str:
+        if not self._chain.building.is_here(float(place[2])):
+            return ""  # the rooms are those of the robot's floor
         identity = int(self._scene.rooms.at(np.asarray(place, float)[None])[0])
         region = self._scene.regions.get(identity)
         return "" if region is None else region.label

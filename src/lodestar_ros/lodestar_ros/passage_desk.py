@@ -26,6 +26,7 @@ from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare
 
+_GATE = "motion_gate"  # name of the node through which commands reach the base
 _PERIOD = 0.05  # s between two commands; the motion gate's `command_timeout` is 0.2 s
 _GAIT_PATIENCE = 2.0  # s in which the base must have answered for its gait; chosen
 
@@ -91,7 +92,11 @@ class PassageDesk:
 
     def _unheard(self) -> str:
         """Return why the motion gate would not hear a command, "" where it would, or is not up yet."""
-        heard = {info.topic_type for info in self._node.get_subscriptions_info_by_topic("cmd_vel")}
+        hearers = self._node.get_subscriptions_info_by_topic("cmd_vel")
+        gates = [
+            info for info in hearers if info.node_name == _GATE
+        ]  # others may listen beside it, as a recorder
+        heard = {info.topic_type for info in gates or hearers}
         own = f"geometry_msgs/msg/{'TwistStamped' if self._stamped else 'Twist'}"
         if not heard or own in heard:
             return ""

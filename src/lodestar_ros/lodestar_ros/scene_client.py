@@ -5,14 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from lodestar.floors.records import Building
 from lodestar.mapping.follower import Part
 from lodestar.mapping.records import InstanceDelta
+from lodestar.scene.floor_mirrors import FloorMirrors
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 from lodestar_interfaces import msg
 from lodestar_interfaces.srv import GetInstances
 from lodestar_ros import qos
-from lodestar_ros.conversions import BadMessage
+from lodestar_ros.building_input import BuildingInput
+from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_regions import regions_from_msg
 from lodestar_ros.conversions_scene import instances_from_msg, scene_from_msg
 from lodestar_ros.delta_client import DeltaClient, Parts, entities_client
@@ -20,11 +23,12 @@ from lodestar_ros.node import LodestarNode
 
 
 class SceneClient:
-    """Keep a mirror of the scene, whatever of it is lost or late.
+    """Keep mirrors of the scene, whatever of it is lost or late: that of all floors, and that of the robot's.
 
-    Subscribes: ``entities``, ``regions``. Calls: ``get_entities``. run: runs work that grows with the scene
-    (conversion, application), in the order given: at once on the executor, or on a thread. on_delta(delta, paged) is
-    called there with each delta that was applied. archived: mirror archived entities too.
+    Subscribes: ``entities``, ``regions``, ``mapping/building``. Calls: ``get_entities``. run: runs work that grows with
+    the scene (conversion, application), in the order given: at once on the executor, or on a thread.
+    on_delta(delta, paged) is called there with each delta that was applied, on_building(building) with the floors, once
+    the mirrors follow them. archived: mirror archived entities too.
     """
 
     def __init__(
@@ -34,10 +38,12 @@ class SceneClient:
         on_delta: Callable[[SceneDelta, bool], None] | None = None,
         *,
         archived: bool = False,
+        on_building: Callable[[Building], None] | None = None,
     ) -> None:
-        self.mirror = SceneMirror(archived)
+        self._mirrors = FloorMirrors(archived)
+        self._rooms_of = 0.0  # stamp of the grid that the newest rooms are those of
         self.is_filled = False  # everything was paged once
-        self._node, self._on_delta = node, on_delta
+        self._node, self._on_delta, self._on_building = node, on_delta, on_building
         self._region_reach = node.shared.region_reach
         self._lock = threading.Lock()
         self._stream = entities_client(
@@ -47,14 +53,31 @@ class SceneClient:
         node.listen(
             msg.RegionArray, "regions", lambda regions: run(lambda: self._set_regions(regions)), qos.LATCHED
         )
+        self.floors = BuildingInput(node, lambda building: run(lambda: self._take_building(building)))
         node.diagnostics.value("scene.revision", lambda: self.mirror.revision)
         node.diagnostics.value("scene.entities", lambda: len(self.mirror.entities))
         node.diagnostics.value("scene.pagings", lambda: self._stream.follower.fills)
 
+    @property
+    def mirror(self) -> SceneMirror:
+        """Return the scene of all floors."""
+        return self._mirrors.whole
+
+    @property
+    def here(self) -> SceneMirror:
+        """Return what lies on the robot's floor: all while no other is known. It is another object on another floor."""
+        return self._mirrors.here
+
     def snapshot(self) -> SceneMirror:
-        """A copy for another thread."""
+        """Return a copy of what lies on the robot's floor, for another thread."""
         with self._lock:
-            return self.mirror.snapshot()
+            return self._mirrors.here.snapshot()
+
+    def _take_building(self, building: Building) -> None:
+        with self._lock:
+            self._mirrors.follow(building, keeps_rooms=self._rooms_of >= building.since > 0.0)
+        if self._on_building is not None:
+            self._on_building(building)
 
     def _apply(self, parts: Parts) -> None:
         try:
@@ -65,7 +88,7 @@ class SceneClient:
             return
         with self._lock:
             for part, delta in deltas:
-                self.mirror.take(delta, first=part is Part.FIRST)
+                self._mirrors.take(delta, first=part is Part.FIRST)
             self.is_filled |= any(part is Part.FIRST for part, _ in deltas)
         if self._on_delta is not None:
             for part, delta in deltas:
@@ -78,7 +101,8 @@ class SceneClient:
             self._tell_malformed("regions", error)
             return
         with self._lock:
-            self.mirror.set_regions(*regions)
+            self._mirrors.set_regions(*regions)
+            self._rooms_of = stamp_from_msg(message.header.stamp)
 
     def _tell_malformed(self, topic: str, error: Exception) -> None:
         self._node.diagnostics.input(topic).drop("malformed")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from nav_msgs.msg import OccupancyGrid
@@ -38,6 +40,8 @@ class SceneFields:
 
     A zone that appears where the robot stands is laid as the robot leaves it (`ZoneGrowth`). The comfort of people who
     are tracked lies over the zones, at most every PEOPLE seconds.
+    on_worker(function): calls it on the thread that updates the scene, which changes the floor there. find_rooms(): is
+    called there on another floor, soon.
     Subscribes: ``pillars``, ``directive``, ``tracks``, ``movers``, ``closed_ways``, ``mapping/building``, TF.
     Publishes: ``~/similarity/{target,neighbor,constraint}``, ``~/keep_out_mask``, ``~/costmap_filter_info``.
     """
@@ -47,8 +51,10 @@ class SceneFields:
         node: LodestarNode,
         chain: SceneChain,
         period: float,
+        on_worker: Callable[[Callable[[], None]], None],
+        find_rooms: Callable[[], None],
     ) -> None:
-        self._node, self._chain = node, chain
+        self._node, self._chain, self._find_rooms = node, chain, find_rooms
         self._layers = {
             layer: node.create_publisher(OccupancyGrid, f"~/similarity/{layer}", qos.LATCHED)
             for layer in LAYERS
@@ -62,9 +68,11 @@ class SceneFields:
         node.listen(msg.PillarMap, "pillars", self._on_pillars, qos.LATCHED)
         node.listen(msg.Directive, "directive", self._on_directive, qos.LATCHED)
         self._ways: tuple[ClosedWay, ...] = ()  # of all floors
-        self._building = Building()
         node.listen(msg.ClosedWayArray, "closed_ways", self._on_ways, qos.LATCHED)
-        BuildingInput(node, self._take_building)
+        self._building = Building()
+        BuildingInput(
+            node, lambda building: on_worker(partial(self._change_floor, building)), self._take_building
+        )
         self._people_due = Periodic(PEOPLE)
         self._newest = node.timed(NewestStamp())
         self._clock = CarriedStamp()  # of the movers' stamps, which their lives are told by
@@ -90,6 +98,13 @@ class SceneFields:
     def _take_building(self, building: Building) -> None:
         self._building = building
         self._follow_ways()
+
+    def _change_floor(self, building: Building) -> None:
+        """On the scene's worker."""
+        self._chain.change_floor(building)
+        if self._chain.is_elsewhere:
+            self._find_rooms()
+        self._worker.submit(None)
 
     def _follow_ways(self) -> None:
         """Keep out of the areas of the robot's floor."""

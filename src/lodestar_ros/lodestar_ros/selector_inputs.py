@@ -10,15 +10,16 @@ from nav_msgs.msg import OccupancyGrid, Odometry
 from sensor_msgs.msg import CameraInfo
 
 from lodestar.agent.loop.machine import DecisionLoop
+from lodestar.floors.records import Building
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_ros import qos
-from lodestar_ros.building_input import BuildingInput
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg, velocity_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.scene_client import SceneClient
 
 POSE_HOLDS = 1.0  # s for which the newest transform is valid
 
@@ -83,17 +84,28 @@ class MotionInput:
         self._thread.post(lambda: self._loop.on_sight(stamp), slot="sight")
 
 
+class SelectorScene:
+    """The scene and the floors: what lies on the robot's floor, and what on all. Subscribes: as `SceneClient`."""
+
+    def __init__(self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread) -> None:
+        self._loop = loop
+        self._client = SceneClient(node, thread.post, archived=True, on_building=self._follow)
+        loop.on_scene(self._client.here, self._client.mirror)
+
+    def _follow(self, building: Building) -> None:
+        """On the loop's thread."""
+        self._loop.on_building(building)
+        self._loop.on_scene(self._client.here, self._client.mirror)
+
+
 class GridInput:
-    """The grid with the keep-out zones, and the floors. Subscribes: ``grid``, ``costmap_filter_info`` and its mask,
-    ``mapping/building``.
-    """
+    """The grid with the keep-out zones. Subscribes: ``grid``, ``costmap_filter_info`` and its mask."""
 
     def __init__(self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread) -> None:
         self._loop, self._thread = loop, thread
         self._grid: OccupancyGrid2D | None = None
         self._keep_out = KeepOutInput(node, self._give)
         node.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
-        BuildingInput(node, lambda known: thread.post(lambda: loop.on_building(known), slot="building"))
 
     def _on_grid(self, message: OccupancyGrid) -> None:
         self._grid = grid_from_msg(message)

@@ -376,6 +376,11 @@ class QueueWorker(Generic[T]):
     def submit(self, item: T) -> None:
         self._items.put((item,))
 
+    @property
+    def waiting(self) -> int:
+        """Return the number of items that wait."""
+        return self._items.qsize()
+
     def close(self, timeout: float = 10.0) -> None:
         """End the thread after all submitted items; a disk's sync may take seconds."""
         self._items.put(None)

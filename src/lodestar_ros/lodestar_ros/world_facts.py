@@ -7,14 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from nav_msgs.msg import OccupancyGrid
 
-from lodestar.floors.records import UNKNOWN, Building
+from lodestar.floors.records import Building
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity, Region
 from lodestar_ros import qos
 from lodestar_ros.battery import BatteryConfig, BatteryInput
-from lodestar_ros.building_input import BuildingInput
 from lodestar_ros.conversions import grid_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.keep_out import KeepOutInput
@@ -29,31 +28,31 @@ class WorldFacts:
     """Grid with keep-out zones, pose, battery and scene. It is a `worldmodel.validation.World`.
 
     Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``regions``, ``battery``, ``mapping/building``, TF.
-    on_grid is called on the executor with each plan grid without its zones. floor: id of the one that it is of.
+    on_grid is called on the executor with each plan grid without its zones.
     """
 
     def __init__(self, node: LodestarNode, on_grid: Callable[[OccupancyGrid2D], None]) -> None:
         self._node, self._on_new_grid = node, on_grid
         self.plan: OccupancyGrid2D | None = None
         self.energy = EnergyBudget()
-        self.floor = UNKNOWN
         self.scene = SceneClient(node, archived=True)
         self._frames = declare_config(node, FrameNames, "frames.")
         self._keep_out = KeepOutInput(node)
         self._buffer = node.transforms(newest=True).buffer
         BatteryInput(node, declare_config(node, BatteryConfig, "battery."), self._on_energy)
-        BuildingInput(node, self._take_building)
         node.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
 
     def _on_grid(self, message: OccupancyGrid) -> None:
         self.plan = grid_from_msg(message)
         self._on_new_grid(self.plan)
 
-    def _take_building(self, building: Building) -> None:
-        self.floor = building.active
-
     def _on_energy(self, budget: EnergyBudget) -> None:
         self.energy = budget
+
+    @property
+    def building(self) -> Building:
+        """Return the floors, and that on which the robot is."""
+        return self.scene.floors.newest
 
     @property
     def charger(self) -> np.ndarray | None:

@@ -162,7 +162,7 @@ def test_one_that_thinks_is_asked_again_until_it_may_not_and_its_facts_come_in_m
     executor.shutdown()
     (answer,) = answers
     assert isinstance(answer, Proposal) and answer.view == 7.25 and 0.5 < answer.time_taken < 3.0
-    asked = expert._expert.asked
+    asked = expert._experts.here.asked
     assert len(asked) > 3 and asked[:-1] == [True] * (len(asked) - 1) and asked[-1] is False
     assert free > 3, "views find the lock free while it thinks"
 

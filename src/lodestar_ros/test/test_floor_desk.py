@@ -15,7 +15,7 @@ from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.floors.records import Building, Floor, Hint, Passage, PassageKind
 from lodestar_ros.building_input import building_of, text_of
-from lodestar_ros.floor_desk import FloorDesk, take_news
+from lodestar_ros.floor_desk import BACKLOG, FloorDesk, take_news
 
 
 def test_floors_and_passages_come_as_they_were_said() -> None:
@@ -42,6 +42,17 @@ def test_floors_and_passages_come_as_they_were_said() -> None:
 )
 def test_what_holds_no_floors_is_none(text: str) -> None:
     assert building_of(text) is None
+
+
+def test_since_when_the_grid_is_the_floors_is_said_and_recordings_of_before_say_it_not() -> None:
+    building = Building((Floor(1, 0, 0.0, "1"),), active=1, since=12.5)
+    text = text_of(building)
+    heard = building_of(text)
+    assert heard is not None and heard.since == 12.5
+    older = building_of(text.replace(', "since": 12.5', ""))
+    assert older is not None and older.since == 0.0
+    for bad in ("NaN", "Infinity", "null", '"now"'):
+        assert building_of(text.replace("12.5", bad)) is None
 
 
 class Stack:
@@ -77,14 +88,16 @@ class Desk:
     """A desk over a node that is none, whose stack is on the first floor."""
 
     def __init__(self) -> None:
-        self.warned, self.said, self.hear, self.closers = [], [], None, []
+        self.warned, self.said, self.hear, self.closers, self.dropped = [], [], None, [], []
         node = SimpleNamespace(
             create_publisher=lambda *_: SimpleNamespace(
                 publish=lambda m: self.said.append(building_of(m.data))
             ),
             listen=lambda kind, name, take, profile: setattr(self, "hear", take),
             get_logger=lambda: SimpleNamespace(warning=self.warned.append),
-            diagnostics=SimpleNamespace(error=self.warned.append),
+            diagnostics=SimpleNamespace(
+                error=self.warned.append, input=lambda name: SimpleNamespace(drop=self.dropped.append)
+            ),
             on_close=self.closers.append,
             now=7.0,
         )
@@ -124,6 +137,17 @@ def test_what_is_told_waits_for_the_mapper_on_no_callback_and_comes_in_order() -
     desk.close()
     assert [one.here.level for one in desk.said] == [0, 3, 5, 5, 4] and not desk.warned
     assert desk.said[-1].passages[0].kind is PassageKind.LIFT
+
+
+def test_a_flood_of_news_is_dropped_and_counted_while_the_mapper_is_busy() -> None:
+    desk = Desk()
+    with desk.lock:
+        desk.tell(*({"level": i % 3} for i in range(BACKLOG + 50)))
+        assert 49 <= len(desk.dropped) <= 50  # one may be under way
+    desk.close()
+    assert len(desk.said) - 1 == BACKLOG + 50 - len(desk.dropped)
+    desk.tell({"level": 2})
+    assert set(desk.dropped) == {"backlog"}
 
 
 @pytest.mark.parametrize(

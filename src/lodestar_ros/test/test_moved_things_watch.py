@@ -17,6 +17,7 @@ from session_builders import loaded, thing, yesterday
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.assembly.scene_chain import SceneChain
 from lodestar.assembly.shared import SharedConfig
+from lodestar.floors.records import Building
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.moved_things import MovedThings
 from lodestar.scene.records import EntityState
@@ -74,7 +75,7 @@ def shell():
 
 def watch(shell, scene, **options):
     config = SceneDictionaryConfig(**options)
-    chain = SimpleNamespace(dictionary=scene, moved=MovedThings(scene))
+    chain = SimpleNamespace(dictionary=scene, moved=MovedThings(scene), building=Building())
     MovedThingsWatch(shell, chain, config.changes_period, shell.jobs.append, shell.told.append)
     return config
 

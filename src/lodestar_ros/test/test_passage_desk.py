@@ -52,6 +52,7 @@ class Bench:
     def __init__(self, stairs: bool = True, lifts: bool = False, gait="", stamped: bool = False) -> None:
         self.order: list[str] = []  # of all that is said and asked
         self.closers: list = []
+        self.others: list = []  # kind of message and name of other nodes that hear commands
         self.gate = ["geometry_msgs/msg/TwistStamped" if stamped else "geometry_msgs/msg/Twist"]
         self.now, self.x, self.yaw, self.known, self.sent, self.asked = 0.0, -0.75, 0.0, True, {}, []
         self.profiles: dict = {}
@@ -68,7 +69,7 @@ class Bench:
             create_publisher=self.publisher,
             declare_parameter=lambda name, default, _: SimpleNamespace(value=stamped),
             get_subscriptions_info_by_topic=lambda topic: [
-                SimpleNamespace(topic_type=one) for one in self.gate
+                SimpleNamespace(topic_type=one, node_name=name) for one, name in self.hearers()
             ],
             on_close=self.closers.append,
             now=0.0,
@@ -84,6 +85,9 @@ class Bench:
         )
         thread = SimpleNamespace(post=lambda call, slot="": call())
         self.desk = PassageDesk(node, loop, thread, FrameNames())
+
+    def hearers(self) -> list[tuple[str, str]]:
+        return [*self.others, *((one, "motion_gate") for one in self.gate)]
 
     def publisher(self, kind, name, profile):
         self.profiles[name] = profile
@@ -171,7 +175,11 @@ def test_a_gate_that_hears_another_kind_is_told_of_and_nothing_is_waited_for(sta
     bench.ends.clear()
     bench.run(2.0)
     assert not bench.messages
-    bench.gate = []  # it is not up yet
+    bench.others = [("geometry_msgs/msg/TwistStamped" if stamped else "geometry_msgs/msg/Twist", "recorder")]
+    bench.take()
+    assert len(bench.ends) == 1 and not bench.ends[0][1].done, "a recorder of that kind moves no robot"
+    bench.ends.clear()
+    bench.others, bench.gate = [], []  # it is not up yet
     bench.take()
     bench.run(1.0)
     assert bench.sent["cmd_vel"]

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
-from lodestar_sim.path_follower import ALIKE, Clearance, FollowerConfig, likeness, rolled_out
+from lodestar_sim.clearance import Clearance
+from lodestar_sim.follower_config import FollowerConfig
+from lodestar_sim.path_follower import ALIKE, likeness, rolled_out
 
 _STILL = 0.03, 0.06  # metres, radians: a robot that moves less during its commands is blocked ...
 _RESTS = 0.05, 0.10  # m/s, rad/s: ... unless its measured velocity is larger, as with delayed poses

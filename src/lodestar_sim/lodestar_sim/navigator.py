@@ -12,12 +12,14 @@ from enum import Enum, IntEnum
 
 import numpy as np
 
-from lodestar.grid.config import TravelConfig
+from lodestar.grid.config import LookConfig, TravelConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import NoPath, NoPathReason, plan_path
+from lodestar_sim.clearance import Clearance
 from lodestar_sim.contacts import ContactConfig, Contacts
 from lodestar_sim.courtesy import Courtesy
-from lodestar_sim.path_follower import Clearance, FollowerConfig, PathFollower
+from lodestar_sim.follower_config import FollowerConfig
+from lodestar_sim.path_follower import PathFollower
 
 
 class NavigatorError(IntEnum):
@@ -72,6 +74,7 @@ class NavigatorConfig:
     travel: TravelConfig = field(default_factory=TravelConfig)
     follower: FollowerConfig = field(default_factory=FollowerConfig)
     contacts: ContactConfig = field(default_factory=ContactConfig)
+    looks: LookConfig = field(default_factory=LookConfig, metadata={"shared": "looks"})
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ class Navigator:
 
     def __init__(self, config: NavigatorConfig = NavigatorConfig()):
         self.config = config
-        self._follower = PathFollower(config.follower)
+        self._follower = PathFollower(config.follower, config.looks)
         self._contacts = Contacts(config.contacts, config.follower)
         self._courtesy = Courtesy(config.comfort_patience, config.comfort_pass)
         self._goal = np.zeros(3)  # of the last set_goal; valid while `active`
@@ -204,6 +207,7 @@ class Navigator:
             self._plan(now, grid, pose, clearance)
         if grid.keep_out is not None:
             clearance = self._leaving(grid, pose, clearance)
+        self._follower.headings.look(grid, pose, now)
         if self._path is None:  # the first plans failed, but not yet too often
             return NavigatorStep(np.zeros(3), NavigatorStatus.ACTIVE)
         if self._follower.arrived(pose, self._goal):
@@ -214,7 +218,7 @@ class Navigator:
         if stands or clearance.stands_at_people(pose):
             command, remaining = self._follower.step_aside(pose, clearance), math.nan
         else:
-            command, remaining = self._follower.follow(self._path, self._goal, pose, velocity, clearance)
+            command, remaining = self._follower.follow(self._path, self._goal, pose, now, clearance)
         waits = self._courtesy.observe(now, stands or clearance.held_back)
         if waits and self._progress is not None:
             self._progress = (now, pose.copy())

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-import numba as nb
 import numpy as np
 
-from lodestar.grid.occupancy import COMFORT, OccupancyGrid2D
+from lodestar.grid.config import LookConfig
+from lodestar.grid.way_headings import WayHeadings
+from lodestar_sim.clearance import Clearance
+from lodestar_sim.follower_config import FollowerConfig, aside_angle
 
-_WIDE = 0.12  # metres around the footprint that should be free before a turn
+_LIMITS = LookConfig()
 _ESCAPE_STEPS = 8  # commands for which an escape is continued ...
 _BREAK_FREE_STEPS = 16  # ... and one from a contact that the grid does not show
 ALIKE = 0.7  # similarity of two commands from which they count as the same attempt
@@ -23,157 +24,13 @@ _ESCAPES = np.array(
     ]
     + [(0.0, 0.0, 0.5), (0.0, 0.0, -0.5)]
 )
-_LEAST_CLOSENESS = 0.05  # to people that is none: the edge of a cell; chosen
-_TOUCHING = 0.5  # closeness from which a person may touch the body: 0.6 of 1.2 m; chosen
 _STOPPING = 1.0  # s ahead in which it comes no nearer to people; chosen: it brakes, and a grid is as old
 _AHEAD = _STOPPING * np.array([0.25, 0.5, 1.0])
 _ASIDE_TIMES = np.array([0.25, 0.5, 1.0, 1.5])  # s of a step aside that must be free; chosen
 _ASIDE = 0.1  # closeness that a step aside must gain; chosen: 0.12 m
 _BODIES = 0.65  # closeness from which it steps aside no more: 0.42 m, where bodies touch beside it; chosen
-_TOO_LATE = 0.85  # closeness from which the robot stands: 0.18 m from somebody, or from their way; chosen
 _STAYS_FINAL = 1.5  # m before the goal within which the robot keeps taking its heading; chosen
 _NUDGE = 0.12  # m/s sideways while turning without room
-
-
-@dataclass(frozen=True)
-class FollowerConfig:
-    """Speeds, distances and body of the robot."""
-
-    length: float = 0.70  # metres, footprint; Unitree Go2
-    width: float = 0.32  # metres, footprint; Unitree Go2
-    padding: float = 0.4  # cells by which the footprint grows, as cells are tested at their centre; chosen
-    max_forward: float = 0.75  # m/s; chosen
-    max_lateral: float = 0.35  # m/s; chosen: half of max_forward
-    max_turn: float = 1.0  # rad/s; chosen
-    deceleration: float = 1.0  # m/s^2, used for planning; chosen
-    lookahead: float = 0.5  # metres along the path; chosen
-    # metres to an obstacle from which the robot slows ...; chosen
-    slow_from: float = 0.60
-    slow_at: float = 0.25  # metres ... down to `slow_speed`; chosen
-    slow_speed: float = 0.30  # m/s; chosen
-    unknown_speed: float = 0.30  # m/s while the footprint would cover unknown cells; chosen: as slow_speed
-    # metres to the nearest obstacle from which it turns while it walks; chosen: half of the body's diagonal, and a cell
-    turning_room: float = 0.45
-    turn_deceleration: float = 2.0  # rad/s^2, used for planning; chosen
-    # metres before the goal from which the robot takes the final heading; with room it takes it as soon as the turn
-    # needs the rest of the way at `max_lateral`; chosen
-    final_distance: float = 0.45
-    # metres to a goal with a similar heading that is reached without turning; chosen
-    aside: float = 0.60
-    aside_turn: float = 0.20  # radians, "similar"; chosen
-    position_tolerance: float = 0.15  # metres; chosen: three cells of 5 cm
-    yaw_tolerance: float = 0.15  # radians; chosen: below the 30 degrees of success
-    look_time: float = 0.6  # seconds ahead that must be free; chosen
-
-
-@nb.njit(cache=True)
-def _covered(cells, occupied_from, origin_x, origin_y, resolution, poses, half_length, half_width):
-    """Return counts (N, 2) of occupied and unknown cells whose centres lie under the footprint at poses (N, 3)."""
-    counts = np.zeros((poses.shape[0], 2), np.int64)
-    radius = math.hypot(half_length, half_width)
-    for i in range(poses.shape[0]):
-        x, y = poses[i, 0], poses[i, 1]
-        c, s = math.cos(poses[i, 2]), math.sin(poses[i, 2])
-        for row in range(math.floor((y - radius - origin_y) / resolution),
-                         math.floor((y + radius - origin_y) / resolution) + 1):  # fmt: skip
-            dy = origin_y + (row + 0.5) * resolution - y
-            for column in range(math.floor((x - radius - origin_x) / resolution),
-                                math.floor((x + radius - origin_x) / resolution) + 1):  # fmt: skip
-                dx = origin_x + (column + 0.5) * resolution - x
-                if abs(dx * c + dy * s) > half_length or abs(dy * c - dx * s) > half_width:
-                    continue
-                value = -1
-                if 0 <= row < cells.shape[0] and 0 <= column < cells.shape[1]:
-                    value = cells[row, column]
-                if value < 0:
-                    counts[i, 1] += 1
-                elif value >= occupied_from:
-                    counts[i, 0] += 1
-    return counts
-
-
-@nb.njit(cache=True)
-def _nearest_obstacle(cells, occupied_from, origin_x, origin_y, resolution, x, y, reach):
-    best = reach
-    steps = int(reach / resolution) + 1
-    row0, column0 = math.floor((y - origin_y) / resolution), math.floor((x - origin_x) / resolution)
-    for row in range(max(row0 - steps, 0), min(row0 + steps + 1, cells.shape[0])):
-        for column in range(max(column0 - steps, 0), min(column0 + steps + 1, cells.shape[1])):
-            if cells[row, column] >= occupied_from:
-                dx = origin_x + (column + 0.5) * resolution - x
-                dy = origin_y + (row + 0.5) * resolution - y
-                best = min(best, math.hypot(dx, dy))
-    return best
-
-
-class Clearance:
-    """Cells under the footprint on one grid; keep-out cells count as occupied."""
-
-    def __init__(self, grid: OccupancyGrid2D, config: FollowerConfig):
-        pad = config.padding * grid.resolution
-        self._size = (config.length / 2.0 + pad, config.width / 2.0 + pad)
-        self._wide = (self._size[0] + _WIDE, self._size[1] + _WIDE)
-        x, y = grid.origin
-        self._occupancy = grid
-        self._grid = (grid.barred_cells, grid.occupied_from, float(x), float(y), grid.resolution)
-        self.yields = grid.comfort is not None  # whether the robot comes no nearer to people
-        self.held_back = False  # whether a motion was left out for them
-
-    def covered(self, poses: np.ndarray, wide: bool = False) -> np.ndarray:
-        """Return counts (N, 2) of occupied and unknown cells under (`wide`: or near) the footprint at poses (N, 3)."""
-        return _covered(*self._grid, poses, *(self._wide if wide else self._size))
-
-    def closeness(self, points: np.ndarray) -> np.ndarray:
-        """Return (N,) of points (N, 2+): 1 at a person, 0 from the comfort distance on."""
-        if self._occupancy.comfort is None:
-            return np.zeros(len(points))
-        cells = self._occupancy.cells_of(points[:, :2])
-        inside = self._occupancy.contains(cells)
-        cells = np.where(inside[:, None], cells, 0)
-        return inside * self._occupancy.comfort[cells[:, 0], cells[:, 1]] / COMFORT
-
-    def nears(self, poses: np.ndarray) -> bool:
-        """Return whether a motion through poses (N, 3) that begins at the first comes nearer to people than it may."""
-        if not self.yields:
-            return False
-        closeness = self.closeness(poses)
-        nearer = bool(closeness.max() > max(closeness[0], _LEAST_CLOSENESS))
-        self.held_back |= nearer
-        return nearer
-
-    def stands_at_people(self, pose: np.ndarray) -> bool:
-        """Return whether the robot lets somebody pass who is, or will be, where every motion may touch them; also while
-        it need not let people pass, where they are as near as nobody is who stands beside it.
-        """
-        closeness = float(self.closeness(pose[None])[0])
-        stands = closeness >= _TOO_LATE or (self.yields and closeness >= _TOUCHING)
-        self.held_back |= stands
-        return stands
-
-    def passable(self, points: np.ndarray) -> np.ndarray:
-        """Return (N,) bool: points (N, 2+) in cells that are known and not occupied."""
-        cells = self._occupancy.cells_of(points)
-        inside = self._occupancy.contains(cells)
-        cells = np.where(inside[:, None], cells, 0)
-        values = self._occupancy.barred_cells[cells[:, 0], cells[:, 1]]
-        return inside & (values >= 0) & (values < self._occupancy.occupied_from)
-
-    def beneath(self, pose: np.ndarray) -> np.ndarray:
-        """Return the cells (N, 2) whose centres lie under the footprint at a pose (3,)."""
-        grid, reach = self._occupancy, math.hypot(*self._size)
-        (low, high) = grid.cells_of(pose[None, :2] + np.array([[-reach], [reach]]))
-        rows, columns = np.meshgrid(
-            np.arange(low[0], high[0] + 1), np.arange(low[1], high[1] + 1), indexing="ij"
-        )
-        cells = np.stack([rows.ravel(), columns.ravel()], axis=1)
-        cells = cells[grid.contains(cells)]
-        offsets, (c, s) = grid.points_of(cells) - pose[:2], (math.cos(pose[2]), math.sin(pose[2]))
-        along, across = offsets @ (c, s), offsets @ (-s, c)
-        return cells[(np.abs(along) <= self._size[0]) & (np.abs(across) <= self._size[1])]
-
-    def nearest(self, xy: np.ndarray, reach: float) -> float:
-        """Return the metres to the centre of the nearest occupied cell, at most `reach`."""
-        return float(_nearest_obstacle(*self._grid, xy[0], xy[1], reach))
 
 
 def rolled_out(pose: np.ndarray, command: np.ndarray, times: np.ndarray) -> np.ndarray:
@@ -195,10 +52,16 @@ def likeness(commands: np.ndarray, others: np.ndarray, config: FollowerConfig) -
 
 
 class PathFollower:
-    """Compute commands that follow a path and end in the goal's heading."""
+    """Compute commands that follow a path and end in the goal's heading.
 
-    def __init__(self, config: FollowerConfig):
+    headings: what it turns to on the way; it wants to be told of each pose.
+    """
+
+    def __init__(self, config: FollowerConfig, looks: LookConfig = _LIMITS):
         self.config = config
+        # at most half of the view, so that the robot sees where it walks
+        aside = min(aside_angle(config), looks.fov / 2.0) if config.looks_aside else 0.0
+        self.headings = WayHeadings(aside, looks)
         self._times = config.look_time * np.array([0.08, 0.16, 0.25, 0.4, 0.6, 0.8, 1.0])
         self.reset()
 
@@ -226,7 +89,7 @@ class PathFollower:
         return distance <= self.config.position_tolerance and turn <= self.config.yaw_tolerance
 
     def follow(
-        self, path: np.ndarray, goal: np.ndarray, pose: np.ndarray, velocity: np.ndarray, clearance: Clearance
+        self, path: np.ndarray, goal: np.ndarray, pose: np.ndarray, now: float, clearance: Clearance
     ) -> tuple[np.ndarray | None, float]:
         """Return the command (3,), or None if every motion is blocked, and the remaining metres."""
         config = self.config
@@ -242,6 +105,8 @@ class PathFollower:
         final = remaining < max(config.final_distance, room * turned_at) or aside
         final = self._final = final or (self._final and remaining < _STAYS_FINAL)
         heading = goal[2] if final else bearing
+        if room and not final and clearance.nearest(target, config.slow_from) >= config.turning_room:
+            heading = self.headings.heading(pose, bearing, now)
         turn = math.remainder(heading - pose[2], 2.0 * math.pi)
         wz = self._turn_speed(turn)
         self._breaks_free = self._breaks_free and self._escape_left > 0

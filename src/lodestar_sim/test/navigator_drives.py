@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
+from lodestar_sim.clearance import Clearance
+from lodestar_sim.follower_config import FollowerConfig
 from lodestar_sim.navigator import Navigator, NavigatorStatus
-from lodestar_sim.path_follower import Clearance, FollowerConfig
 
 RESOLUTION = 0.1
 

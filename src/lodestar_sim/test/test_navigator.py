@@ -9,8 +9,8 @@ import pytest
 from navigator_drives import Drive, blocked, free_room
 
 from lodestar.grid.occupancy import UNKNOWN
+from lodestar_sim.follower_config import FollowerConfig
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorError, NavigatorStatus
-from lodestar_sim.path_follower import FollowerConfig
 
 
 @pytest.mark.parametrize("direction", np.arange(8) * math.pi / 4)

@@ -14,9 +14,10 @@ from lodestar.grid.comfort import with_comfort
 from lodestar.grid.config import ComfortConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import with_keep_out
+from lodestar_sim.clearance import Clearance
 from lodestar_sim.courtesy import Courtesy
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorStatus
-from lodestar_sim.path_follower import Clearance, rolled_out
+from lodestar_sim.path_follower import rolled_out
 
 
 def _among(people, width=4.0):

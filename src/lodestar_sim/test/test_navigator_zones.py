@@ -10,8 +10,9 @@ import pytest
 from navigator_drives import RESOLUTION, Drive, blocked, free_room
 
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
+from lodestar_sim.clearance import Clearance
+from lodestar_sim.follower_config import FollowerConfig
 from lodestar_sim.navigator import Navigator, NavigatorError, NavigatorStatus
-from lodestar_sim.path_follower import Clearance, FollowerConfig
 
 
 def _zoned(grid: OccupancyGrid2D, x0: float, y0: float, x1: float, y1: float) -> OccupancyGrid2D:

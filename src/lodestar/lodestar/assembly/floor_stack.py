@@ -195,9 +195,11 @@ class FloorStack:
     def _stand_on(self, identity: int, stamp: float, note: str = "") -> None:
         self._watch.stand_on()
         before, self._last = self._last, identity
+        since = self.building.since
         if self._plan.mapper is not self._mappers[identity]:
             self._plan.use(self._mappers[identity], lambda: stamp)
-        self.building = replace(self.building, active=identity, note=note)
+            since = stamp
+        self.building = replace(self.building, active=identity, note=note, since=since)
         self._join(before, identity)
         self._find_due.reset()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -28,6 +27,7 @@ from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.perception.signs import SignWatch, read_signs
 from lodestar.scene.amendments import AmendmentRefused
+from lodestar.scene.floor_mirrors import FloorMirrors
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 from lodestar.scene.regions import RegionMap
@@ -72,8 +72,7 @@ class LocalMap:
         self.scene = SceneChain(config.scene_dictionary, config.shared, phrases)
         base_height = 0.0 if config.mapping.source == "scan" else config.mapping.octomap.floor.base_height
         self.floors = FloorStack(config.mapping.floors, self.plan, base_height)
-        self.mirror = SceneMirror()
-        self._here: SceneMirror | None = None  # of the active floor, once there are others
+        self.mirrors = FloorMirrors()
         self._ways: tuple[ClosedWay, ...] = ()  # of all floors
         self.seen: InstanceDelta | None = None
         self._newest = NewestStamp()
@@ -112,18 +111,21 @@ class LocalMap:
         return self.floors.building
 
     @property
+    def mirror(self) -> SceneMirror:
+        """Return the scene of all floors."""
+        return self.mirrors.whole
+
+    @property
     def here(self) -> SceneMirror:
         """Return what of the scene lies on the floor that the robot is on: all of it while there is one floor."""
-        return self.mirror if self._here is None else self._here
+        return self.mirrors.here
 
     def follow_building(self) -> None:
         """Take rooms, zones and things of the floor into use that the robot is on now."""
-        building, former = self.floors.building, self.scene.building
+        building = self.floors.building
         self.scene.change_floor(building)
-        self.mirror.building = self.here.building = building
-        if building.here is None or building.active == former.active or not building.has_others:
+        if not self.mirrors.follow(building):
             return
-        self._here = _mirror_here(self.mirror, building)
         self._lay_ways()
         self._planned(True)
         self._find_rooms()
@@ -222,10 +224,8 @@ class LocalMap:
     def tell(self, *deltas: SceneDelta) -> None:
         """Apply changes of the scene to the mirror, and tell the followers."""
         for delta in deltas:
-            if not self.mirror.apply(delta):
+            if not self.mirrors.apply(delta):
                 raise RuntimeError(f"the scene's revisions have a gap before {delta.revision}")
-            if self._here is not None:
-                self._here.take(_delta_here(delta, self.floors.building))
             for follower in self.followers:
                 follower(delta)
 
@@ -268,9 +268,7 @@ class LocalMap:
         if found is not None:
             rooms = RegionMap(self.config.scene_dictionary.scene.region_reach)
             rooms.set_mask(found.mask, found.grid.origin, found.grid.resolution)
-            self.mirror.set_regions(found.regions, rooms)
-            if self._here is not None:
-                self._here.set_regions(found.regions, rooms)
+            self.mirrors.set_regions(found.regions, rooms)
             self.tell(found.delta)
 
     def _find_zones(self, stamp: float) -> None:
@@ -301,15 +299,15 @@ class LocalMap:
         """
         saved.load(self._parts(now))
         self.scene.flush()
-        self.mirror.clear()
+        self.mirrors.clear()
         for page in pages_of(self.scene.dictionary.delta_since):
-            self.mirror.take(page)
+            self.mirrors.take(page)
         self.grid = self.scene.grid = self.plan.grid
         self.scene.forget_layers()
         self.seen = None
         self._layers_due.reset()
         self._display_due.reset()
-        self._here, self.scene.building = None, Building()
+        self.scene.forget_floors()
         self.follow_building()
         self._find_rooms()
 
@@ -321,18 +319,3 @@ class LocalMap:
             self.voxels.part(clock, mark=""),
             way_part(lambda: self._ways, self._use_ways or self.replace_ways, clock),
         )
-
-
-def _delta_here(delta: SceneDelta, building: Building) -> SceneDelta:
-    """Return what of a change concerns the active floor: what has left it counts as removed."""
-    here = tuple(entity for entity in delta.updated if building.is_here(float(entity.mean[2]), entity.eye))
-    gone = {entity.id for entity in delta.updated} - {entity.id for entity in here}
-    return replace(delta, updated=here, removed=(*delta.removed, *sorted(gone)))
-
-
-def _mirror_here(mirror: SceneMirror, building: Building) -> SceneMirror:
-    """Return a copy of a mirror with the entities of the active floor, and without rooms."""
-    here = mirror.snapshot()
-    here.entities = {i: e for i, e in mirror.entities.items() if building.is_here(float(e.mean[2]), e.eye)}
-    here.set_regions(())
-    return here

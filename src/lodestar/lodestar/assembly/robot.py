@@ -35,6 +35,7 @@ from lodestar.assembly.search_pictures import SearchPictures
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection, Thinking
 from lodestar.experts.registry import EGO_VLM, holder
 from lodestar.experts.specs import Role
+from lodestar.floors.per_floor import PerFloor
 from lodestar.floors.records import Building
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -125,9 +126,8 @@ class HeadlessRobot:
         self.world = parts.world_model(config.world_model, self.map, self._hear_event, self.map.mirror)
         self._directive = DirectiveNews(0.0, "")
         self._turn = Periodic(config.memory.tick_period)
-        self._panels: dict[int, ExpertPanel] = {}  # by floor: what experts know belongs to one
         self._pictures_from: SearchPictures | None = None
-        self.panel = self._made_panel()
+        self._panels = PerFloor(self._made_panel)  # what experts know belongs to one floor
         self.passages = PassageDriver(config.shared.floors)
         self._told = Building()
         self._given: OccupancyGrid2D | None = None
@@ -146,13 +146,7 @@ class HeadlessRobot:
         if building is before:
             return
         self._told = building
-        here = building.here
-        if here is not None:
-            if before.here is None and not self._panels:
-                self._panels[here.id] = self.panel
-            if here.id not in self._panels:
-                self._panels[here.id] = self._made_panel()
-            self.panel = self._panels[here.id]
+        self._panels.follow(building)
         self.loop.on_building(building)
         if building.active != before.active:
             self.loop.on_scene(self.map.here, self.map.mirror)
@@ -194,6 +188,11 @@ class HeadlessRobot:
         self._closing.close()
 
     @property
+    def panel(self) -> ExpertPanel:
+        """Return the experts of the floor that the robot is on."""
+        return self._panels.here
+
+    @property
     def experts(self) -> dict[str, Expert]:
         """Return every expert by its name."""
         return self.panel.experts
@@ -208,17 +207,18 @@ class HeadlessRobot:
 
         image(keyframe): returns a JPEG file at once, None where there is none.
         """
-        explorer: Any = self.experts[holder(Role.EXPLORER)]
         memory, forward = self.memory, self.config.experts[EGO_VLM.node].expert.viewpoints.camera_forward
 
         def frontiers() -> list[tuple[int, np.ndarray | None, float]]:
+            explorer: Any = self.experts[holder(Role.EXPLORER)]
             return [(one.keyframe_id, one.viewpoint, one.gain) for one in explorer.frontiers()]
 
         def shots() -> Sequence[Shot]:
             return () if memory is None else memory.images.shots(memory.scene)
 
         self._pictures_from = SearchPictures(frontiers, shots, image, forward)
-        self.panel.use_pictures(self._pictures_from)
+        for panel in self._panels.all:
+            panel.use_pictures(self._pictures_from)
 
     # --- facts ------------------------------------------------------------------------------------------------
 
@@ -236,7 +236,7 @@ class HeadlessRobot:
         self._give_grid()
         with self._stages("experts_listen"):
             self.panel.set_scene(self.map.here)
-            if not self.map.floors.rests:
+            if not (self.map.floors.rests or self.map.building.is_between):
                 self.panel.set_view(frame, segmented)
         with self._stages("loop"):
             self.loop.on_scene(self.map.here, self.map.mirror)
@@ -260,9 +260,10 @@ class HeadlessRobot:
         if grid is self._given:
             return
         self._given = grid
-        self.world.take_grid(self.map.plan.grid, self._pose, self.map.building.active)
+        self.world.take_grid(self.map.plan.grid, self._pose, self.map.building)
         with self._stages("experts_listen"):
-            self.panel.set_grid(grid)
+            if not self.map.building.is_between:  # else it is the grid of no floor
+                self.panel.set_grid(grid)
             if self.memory is not None:
                 self.memory.take_grid(grid)
         with self._stages("loop"):
@@ -290,7 +291,7 @@ class HeadlessRobot:
 
     def tick(self, now: float) -> list[Command]:
         """Advance the decision loop and return its commands."""
-        self.world.floor = self.map.building.active
+        self.world.building = self.map.building
         self.world.tick(now)
         self.map.follow_ways(self.world.ways)
         self._give_grid()

@@ -103,12 +103,14 @@ class SceneChain:
         self.pillars: PillarMap | None = None
         self.directive: Directive | None = None
         self.building = Building()  # floors, and that on which the robot is
+        self._stands = Building()  # the newest with a floor on which it is
         self.areas: tuple[ClosedWay, ...] = ()  # that nobody enters
         self.movers: tuple[MoverTrack, ...] = ()  # people and animals of the newest image
         self.others: tuple[MoverTrack, ...] = ()  # whatever moves in the newest turn of a range sensor
         self._comfort = shared.comfort
         self.zones: OccupancyGrid2D | None = None  # the newest: forbidden cells are occupied
         self._divided: OccupancyGrid2D | None = None  # the last grid that was divided into rooms
+        self.is_elsewhere = False  # on another floor than before, whose rooms were not found yet
         self._resumed = 0  # revision of the checkpoint that the scene goes on from
         self.caption_by(lambda task: [])
 
@@ -161,7 +163,8 @@ class SceneChain:
     @property
     def rooms_wait(self) -> bool:
         """Return whether there is a grid that was not divided into rooms yet."""
-        return self.grid is not None and self.grid is not self._divided
+        is_new = self.grid is not None and self.grid is not self._divided
+        return is_new and not self.building.is_between  # then it is the grid of no floor
 
     def divide_again(self) -> None:
         """Have the rooms found again: their names or the scene are others."""
@@ -173,27 +176,40 @@ class SceneChain:
         self._said.clear()
 
     def find_rooms(self) -> FoundRooms | None:
-        """Divide the newest grid into rooms; None where that was done already."""
+        """Divide the newest grid into rooms; None where that was done already, or it is of no floor."""
         grid = self.grid
-        if grid is None or grid is self._divided:
+        if grid is None or not self.rooms_wait:
             return None
-        self._divided = grid
+        self._divided, self.is_elsewhere = grid, False
         mask, regions = self.dictionary.find_regions(grid)
         revision = self.dictionary.revision
         return FoundRooms(grid, mask, regions, revision, self.dictionary.flush())
 
+    def forget_floors(self) -> None:
+        """Another map is in use: the next floors are the first ones."""
+        self.building = self._stands = Building()
+
     def change_floor(self, building: Building) -> None:
-        """Take the rooms of the floor that the robot is on into use, from the second floor on."""
+        """Take the rooms of the floor that the robot is on into use, from the second floor on.
+
+        A grid that is another floor's is forgotten.
+        """
         former, self.building = self.building, building
-        here = building.here
-        if here is None or not building.has_others:
+        if former.since != building.since and self.grid is not None and self.grid.stamp < building.since:
+            self.grid = None
+        here, stood = building.here, self._stands.active
+        if here is None:
+            return
+        self._stands = building
+        if not building.has_others:
             return
         if not former.has_others:  # what is known so far are the rooms of the only floor
             only = next((floor for floor in building.floors if former.floor(floor.id) is not None), here)
             self.dictionary.change_floor(only.id, partial(_on_floor, building, only.id))
         self.dictionary.change_floor(here.id, partial(_on_floor, building, here.id))
-        if former.active != here.id:
+        if stood != here.id:
             self.zones = self.pillars = self._divided = None
+            self.is_elsewhere = True
 
     # --- layers and zones ---------------------------------------------------------------------------------
 
@@ -203,8 +219,8 @@ class SceneChain:
         See `DirectiveFields.refresh`, also for what lacks vectors of phrases.
         """
         scene: SceneDictionary | FloorScene = self.dictionary
-        if self.building.has_others:
-            scene = FloorScene(self.dictionary, self.building)
+        if self._stands.has_others:
+            scene = FloorScene(self.dictionary, self._stands)
         update = self.fields.refresh(
             scene, self.directive, self.pillars, self.grid, self.areas, stamp=stamp, layers=layers
         )

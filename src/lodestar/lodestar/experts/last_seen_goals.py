@@ -58,7 +58,7 @@ class LastSeenGoals:
     ) -> Proposal | None:
         """Return a goal, as this expert, from which the most promising place is faced; None where there is none.
 
-        Places of another map are left out. Raises MissingPhrases.
+        Places of another map, and of other floors, are left out. Raises MissingPhrases.
         """
         if remembered.map != map_name_of(mirror.map_id, mirror.session_id):
             return None
@@ -89,7 +89,9 @@ class LastSeenGoals:
         self, graphs: Sequence[QueryGraph], mirror: SceneMirror, remembered: RememberedPlaces
     ) -> list[tuple[float, LastSeen]]:
         """Return the scores, [0, 1], of the places at which what is meant was seen. Raises MissingPhrases."""
-        key = (graphs, mirror.session_id, mirror.revision, remembered.revision, len(mirror.regions))
+        building = mirror.building
+        floors = (building.active, building.floors)
+        key = (graphs, mirror.session_id, mirror.revision, remembered.revision, len(mirror.regions), floors)
         if self._cache is None or self._cache[0] != key:
             self._cache = key, self._scored(graphs, mirror, remembered)
         return self._cache[1]
@@ -97,7 +99,8 @@ class LastSeenGoals:
     def _scored(
         self, graphs: Sequence[QueryGraph], mirror: SceneMirror, remembered: RememberedPlaces
     ) -> list[tuple[float, LastSeen]]:
-        places = remembered.places
+        on_floor = mirror.building.is_here
+        places = [one for one in remembered.places if on_floor(float(one.thing.centre[2]), float(one.eye[2]))]
         if not places:
             return []
         labels = [place.thing.label for place in places]

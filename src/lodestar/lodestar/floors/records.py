@@ -106,7 +106,8 @@ class Building:
 
     active: id of the floor that the robot is on, UNKNOWN where it is between two or does not know. note: what the robot
     does not know of its floor, "" = nothing. is_told: places are told with their floor, also while one is known. hints:
-    where a way may begin that was seen too badly to be one.
+    where a way may begin that was seen too badly to be one. since: stamp, seconds, from which the plan grid is the
+    active floor's; an older grid is another's.
     """
 
     floors: tuple[Floor, ...] = ()
@@ -115,6 +116,7 @@ class Building:
     note: str = ""
     is_told: bool = False
     hints: tuple[Hint, ...] = ()
+    since: float = 0.0
     _by_id: dict[int, Floor] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -126,6 +128,11 @@ class Building:
     def here(self) -> Floor | None:
         """Return the floor that the robot is on; None where it does not know."""
         return self._by_id.get(self.active)
+
+    @property
+    def is_between(self) -> bool:
+        """Return whether floors are known, and the robot is on none of them, or does not know on which."""
+        return bool(self.floors) and self.here is None
 
     @property
     def has_others(self) -> bool:
@@ -171,6 +178,12 @@ class Building:
         at = self.at(height, eye)
         return at is None or self.active in (UNKNOWN, at.id)
 
+    def may_be_here(self, floor: int) -> bool:
+        """Return whether what lies on a floor (id, UNKNOWN = on all) lies on the robot's, or may: a floor that is not
+        known, as one of an older map, may be this one.
+        """
+        return UNKNOWN in (floor, self.active) or floor == self.active or self.floor(floor) is None
+
     def ways_from(self, floor: int) -> tuple[Passage, ...]:
         """Return the passages that may be taken from a floor."""
         return tuple(one for one in self.passages if one.ends_on(floor) and not one.refused)
@@ -193,6 +206,8 @@ class Building:
         kept = tuple(one for one in self.passages if one.id != passage.id)
         return replace(self, passages=(*kept, passage))
 
+
+NO_FLOORS = Building()  # nobody has told of any
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 

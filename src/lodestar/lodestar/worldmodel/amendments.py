@@ -49,10 +49,6 @@ class ClosedWay:
     area: tuple[tuple[Length, Length], ...] = ()
     floor: Number = UNKNOWN
 
-    def may_lie_on(self, floor: int) -> bool:
-        """Return whether it lies on a floor (id), or on all, or the floor is UNKNOWN."""
-        return UNKNOWN in (self.floor, floor) or self.floor == floor
-
 
 @dataclass(frozen=True)
 class Amendment:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lodestar.floors.records import UNKNOWN, Building
+from lodestar.floors.records import NO_FLOORS, UNKNOWN, Building
 from lodestar.geometry.map_correction import MapCorrection
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
 from lodestar.grid.segments import crossings, distances_to_segment, segment_cells
@@ -62,16 +62,13 @@ class WayBook:
         self._drop(gone)
         return gone
 
-    def nearest(self, point: np.ndarray, reach: float, floor: int = UNKNOWN) -> ClosedWay | None:
-        """Return the closed way nearest to a point (2,) in map that may lie on a floor (id), None where none is within
-        `reach` metres.
+    def nearest(self, point: np.ndarray, reach: float, building: Building = NO_FLOORS) -> ClosedWay | None:
+        """Return the closed way nearest to a point (2,) in map that may lie on the robot's floor, None where none is
+        within `reach` metres.
         """
-        away = [
-            (_distance(way, point), number)
-            for number, way in enumerate(self._ways)
-            if not way.area and way.may_lie_on(floor)
-        ]
-        return self._ways[min(away)[1]] if away and min(away)[0] <= reach else None
+        ways = [way for way in ways_here(self._ways, building) if not way.area]
+        away = [(_distance(way, point), number) for number, way in enumerate(ways)]
+        return ways[min(away)[1]] if away and min(away)[0] <= reach else None
 
     def move(self, correction: MapCorrection) -> None:
         """Follow a correction of the map."""
@@ -85,20 +82,19 @@ class WayBook:
         return gone
 
     def look(
-        self, grid: OccupancyGrid2D, robot: np.ndarray | None, floor: int = UNKNOWN
+        self, grid: OccupancyGrid2D, robot: np.ndarray | None, building: Building = NO_FLOORS
     ) -> tuple[ClosedWay, ...]:
         """Return the ways that a grid shows as open after it has shown them as closed; they stay in the list.
 
-        floor: id of the grid's; a way is judged on the one on which it was shown. robot: (2+,) in map; a way beside it
-        is not judged, because the grid is left open around the robot.
+        building: the grid is that of its active floor; the ways that are laid there are judged, each on the floor on
+        which it was shown, and none between two floors. robot: (2+,) in map; a way beside it is not judged, because the
+        grid is left open around the robot.
         """
-        seen = []
-        for way in self._ways:
-            if (
-                way.area
-                or not way.may_lie_on(floor)
-                or (robot is not None and _distance(way, robot) < self._config.beside)
-            ):
+        if building.is_between:
+            return ()
+        seen, floor = [], building.active
+        for way in ways_here(self._ways, building):
+            if way.area or (robot is not None and _distance(way, robot) < self._config.beside):
                 continue
             rows, columns = segment_cells(grid, way.start, way.end, 0.0)
             if not len(rows):
@@ -119,7 +115,7 @@ class WayBook:
 
 def ways_here(ways: Iterable[ClosedWay], building: Building) -> tuple[ClosedWay, ...]:
     """Return the closed ways that lie on the robot's floor, or may: a floor that is not known may be this one."""
-    return tuple(way for way in ways if way.may_lie_on(building.active) or building.floor(way.floor) is None)
+    return tuple(way for way in ways if building.may_be_here(way.floor))
 
 
 class WayOverlay:

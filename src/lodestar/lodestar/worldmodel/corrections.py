@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lodestar.floors.records import NO_FLOORS, Building
 from lodestar.geometry.boxes import box_distance
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -91,6 +92,7 @@ class Surroundings:
     nearest_way: Callable[[np.ndarray, float], ClosedWay | None]
     now: float = 0.0  # s
     reach: float = 4.0  # m within which something is faced
+    building: Building = NO_FLOORS  # what lies on another floor is not faced
 
 
 def correction_of(text: str, entity_id: int, around: Surroundings) -> Amendment:
@@ -134,6 +136,8 @@ def faced(around: Surroundings, name: str = "", states: frozenset[EntityState] =
     best: tuple[float, Entity | None] = around.reach, None
     for entity in around.entities:
         if entity.state not in states or not _is_called(entity, name):
+            continue
+        if not around.building.is_here(float(entity.mean[2]), entity.eye):
             continue
         nearest = np.clip(place, entity.box_min[:2], entity.box_max[:2])
         away = float(box_distance(place, place, entity.box_min[:2], entity.box_max[:2]))

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lodestar.floors.records import UNKNOWN
+from lodestar.floors.records import NO_FLOORS, UNKNOWN, Building
 from lodestar.geometry.corrections import Anchor
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity, Refusal
@@ -85,9 +85,7 @@ class WorldModel:
         self._scene = scene
         self._limits = limits or ValidationConfig()
         self._anchor = Anchor()
-        self.floor = (
-            UNKNOWN  # id of the one that the robot is on, as its owner says: ways that come lie there
-        )
+        self.building = Building()  # as its owner says: ways that come lie on the robot's floor
         self.now = 0.0
         for entry in transactions.entries.values():  # a successor closes the same ways
             if entry.inverse:
@@ -96,13 +94,18 @@ class WorldModel:
         self._inherited = set(self._ways.ways)
 
     @property
+    def floor(self) -> int:
+        """Return the id of the floor that the robot is on."""
+        return self.building.active
+
+    @property
     def ways(self) -> tuple[ClosedWay, ...]:
         """Return the closed ways."""
         return self._ways.ways
 
     def nearest_way(self, point: np.ndarray, reach: float) -> ClosedWay | None:
         """Return the closed way nearest to a point (2,) in map, None where none is within `reach` metres."""
-        return self._ways.nearest(point, reach, self.floor)
+        return self._ways.nearest(point, reach, self.building)
 
     def _placed(self, amendment: Amendment) -> tuple[Amendment, ...]:
         """Return an amendment with the robot's floor, where its way says none. What is opened lies here, or on all
@@ -229,9 +232,11 @@ class WorldModel:
             if entry.number not in self._under_way:
                 self._carry_out(entry)
 
-    def take_grid(self, grid: OccupancyGrid2D, robot: np.ndarray | None, floor: int = 0) -> None:
-        """Open the ways that the grid of a floor (id) shows as open. robot: (2+,) in map, None = unknown."""
-        for way in self._ways.look(grid, robot, floor):
+    def take_grid(
+        self, grid: OccupancyGrid2D, robot: np.ndarray | None, building: Building = NO_FLOORS
+    ) -> None:
+        """Open the ways that the grid of the active floor shows as open. robot: (2+,) in map, None = unknown."""
+        for way in self._ways.look(grid, robot, building):
             amendment = Amendment(Change.OPEN_WAY, "rays pass through it", AUTHOR, way=way)
             self._carry_out(self.transactions.open(self.now, (amendment,)))
 

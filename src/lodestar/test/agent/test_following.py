@@ -12,6 +12,7 @@ from lodestar.agent.errands.commands import SendGoal, State
 from lodestar.agent.loop.following import moved_pose
 from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import planar_transform
+from lodestar.language.directive import Directive, Pose, Step, StepKind
 
 
 def driving(goal=(2.0, 8.0, 0.0)) -> World:
@@ -62,6 +63,39 @@ def test_a_goal_that_hardly_moves_stays():
     world.loop._following._move(bent(planar_transform(0.15, 0.0, 0.0)))
     world.advance()
     assert len(world.of(SendGoal)) == sent
+
+
+@pytest.mark.parametrize("heading", [None, 0.0])
+@pytest.mark.parametrize("steps", [1, 2])
+def test_a_place_that_was_named_as_numbers_is_come_to_where_the_map_has_it_now(steps, heading):
+    """Also where it is that of a later step, and on arrival: the place of before is not gone to again."""
+    world, move = World(), planar_transform(0.5, 0.2, 0.0)
+    first = Step(StepKind.GO, pose=Pose(2.0, 3.0))
+    named = Step(StepKind.GO, pose=Pose(2.0, 8.0, heading))
+    world.loop.start(Directive("go there", (first, named)[2 - steps :]), 0.0)
+    world.run(until=lambda: bool(world.of(SendGoal)))
+    world.loop._following._move(bent(move))
+    world.run()
+    assert world.result.success
+    np.testing.assert_allclose(world.pose[:2], [2.5, 8.2], atol=1e-6)
+    assert not any(np.allclose(one.goal[:2], (2.0, 8.0)) for one in world.of(SendGoal)[1:])
+    if heading is not None:
+        assert world.pose[2] == pytest.approx(heading)
+
+
+def test_the_first_place_is_come_back_to_where_the_map_has_it_now():
+    world = World()
+    steps = Step(StepKind.GO, pose=Pose(2.0, 8.0)), Step(StepKind.RETURN)
+    world.loop.start(Directive("go there and come back", steps), 0.0)
+    world.run(until=lambda: len(world.of(SendGoal)) == 2 and world.pose[1] < 6.0)
+    moves, places = (
+        np.array([np.eye(4), planar_transform(0.6, 0.0, 0.0)]),
+        np.array([(2.0, 8.0, 0.0), (2.0, 2.0, 0.0)]),
+    )
+    world.loop._following._move(MapCorrection(np.eye(4), np.arange(2), np.arange(2.0), places, moves))
+    world.run()
+    assert world.result.success
+    np.testing.assert_allclose(world.pose[:2], [2.6, 2.0], atol=1e-6)
 
 
 def test_small_moves_of_a_goal_add_up():

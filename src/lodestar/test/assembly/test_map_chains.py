@@ -20,6 +20,7 @@ from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.scene_chain import SceneChain
 from lodestar.assembly.shared import SharedConfig
 from lodestar.assembly.voxel_chain import VoxelChain
+from lodestar.floors.records import UNKNOWN, Building, Floor
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -202,6 +203,36 @@ def test_an_area_of_an_operator_is_forbidden_inside_and_open_again_without_it(co
     assert chain.follow_ways([])
     again = chain.refresh(2.0)
     assert again is not None and again.zones is not None and not again.zones.occupied.any()
+
+
+def test_a_thing_downstairs_bars_nothing_upstairs(chain: LocalMap) -> None:
+    """The zones of a floor are those of its things, and the rooms of no floor are divided."""
+    scene, floors = chain.scene, (Floor(1, 0, 0.0), Floor(2, 1, 3.0))
+    look(chain)
+    scene.change_floor(Building(floors[:1], active=1))
+    scene.grid, scene.directive = FLOOR, parse_directive("find the mug but keep away from the chair")
+    scene.pillars = chain.voxels.pillars()
+    first = scene.refresh(10.0)
+    assert first is not None and first.zones is not None and first.zones.occupied.any()
+    assert scene.find_rooms() is not None and not scene.is_elsewhere
+
+    scene.change_floor(Building(floors[:1], active=UNKNOWN))
+    scene.grid = replace(FLOOR, stamp=15.0)  # of no floor
+    assert not scene.rooms_wait and scene.find_rooms() is None
+    landed = Building(floors, active=2, since=20.0)
+    scene.change_floor(landed)
+    assert scene.grid is None and scene.zones is None and scene.is_elsewhere, "a grid of before is forgotten"
+    scene.grid = replace(FLOOR, stamp=20.0)
+    scene.pillars = chain.voxels.pillars(landed.band)
+    second = scene.refresh(21.0)
+    assert second is not None and second.zones is not None and not second.zones.occupied.any()
+    assert scene.find_rooms() is not None and not scene.is_elsewhere
+
+    scene.change_floor(Building(floors, active=1, since=20.0))  # its word came late
+    assert scene.grid is not None
+    scene.pillars = chain.voxels.pillars(scene.building.band)
+    back = scene.refresh(31.0)
+    assert back is not None and back.zones is not None and back.zones.occupied.any()
 
 
 def test_areas_are_laid_and_removed_while_a_directive_lacks_vectors(

@@ -13,6 +13,7 @@ from lodestar.experts.config import SemanticMapConfig
 from lodestar.experts.last_seen_goals import LastSeenGoals, last_seen_in_words
 from lodestar.experts.protocol import Proposal, RejectionReason
 from lodestar.experts.semantic_map import SemanticMapExpert
+from lodestar.floors.records import UNKNOWN, Building, Floor
 from lodestar.grid.success_pose import is_facing
 from lodestar.language.directive import Item
 from lodestar.language.query_graph import QueryGraph, QueryVariable
@@ -67,6 +68,16 @@ def test_a_thing_that_the_scene_lacks_is_gone_back_to_and_the_reason_says_when_i
     assert proposal.rationale.startswith("the red chair was last seen here 9 seconds ago, 5.")
     assert (proposal.entity_id, proposal.stamp) == (0, NOW - 9.0)
     assert 0.8 < proposal.confidence <= 0.9
+
+
+@pytest.mark.parametrize("active, goes", [(1, True), (2, False), (UNKNOWN, True)])
+def test_a_place_on_another_floor_is_no_place_to_go_to_on_this_one(active, goes):
+    expert = expert_of(Memory(last_seen(6.0, 3.0, "red chair")))
+    floors = (Floor(1, 0, 0.0), Floor(2, 1, 3.0))
+    expert._mirror.building = Building(floors, active=1)
+    assert isinstance(ask(expert), Proposal)
+    expert._mirror.building = Building(floors, active=active)
+    assert isinstance(ask(expert), Proposal) == goes
 
 
 def test_a_thing_that_the_scene_has_comes_first():

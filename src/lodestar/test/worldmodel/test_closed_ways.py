@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from lodestar.floors.records import Building, Floor
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
 from lodestar.worldmodel.amendments import ClosedWay, closed_area, middle_of
-from lodestar.worldmodel.closed_ways import WayBook, WayOverlay
+from lodestar.worldmodel.closed_ways import WayBook, WayOverlay, ways_here
 
 DOOR = ClosedWay((5.0, 4.55), (5.0, 5.45), 100.0, "DOOR_CLOSED")
 
@@ -132,6 +133,11 @@ def test_the_book_drops_the_oldest_of_what_ends_by_itself_and_nothing_that_stays
     assert len(book.ways) == 200 and {*lasting, AREA} <= {*book.ways}
 
 
+def on(floor: int) -> Building:
+    """The robot on a floor of two, 0 = between them."""
+    return Building((Floor(1, 0, 0.0), Floor(2, 1, 3.0)), active=floor)
+
+
 def test_a_grid_that_shows_a_closed_way_as_open_says_so():
     book, far = WayBook(), np.array([2.0, 5.0, 0.0])
     book.close(DOOR)
@@ -146,19 +152,38 @@ def test_a_wall_of_another_floor_at_the_same_place_opens_no_way():
     book, far = WayBook(), np.array([2.0, 5.0, 0.0])
     book.close(DOOR)
     closed = overlay(DOOR).laid_over(two_rooms(), far)
-    assert book.look(closed, far, 1) == book.look(closed, far, 2) == ()
-    assert book.look(two_rooms(), far, 2) == (), "it was shown as closed on floor 1"
-    assert book.look(two_rooms(), far, 1) == (DOOR,)
+    assert book.look(closed, far, on(1)) == book.look(closed, far, on(2)) == ()
+    assert book.look(two_rooms(), far, on(2)) == (), "it was shown as closed on floor 1"
+    assert book.look(two_rooms(), far, on(1)) == (DOOR,)
 
 
 def test_a_grid_of_another_floor_opens_no_way_whatever_was_shown():
     book, far, upstairs = WayBook(), np.array([2.0, 5.0, 0.0]), replace(DOOR, floor=2)
     book.close(upstairs)
     closed = overlay(DOOR).laid_over(two_rooms(), far)
-    assert book.look(closed, far, 1) == book.look(two_rooms(), far, 1) == ()
-    assert book.look(two_rooms(), far, 2) == (), "its own grid has not shown it yet"
-    book.look(closed, far, 2)
-    assert book.look(two_rooms(), far, 1) == () and book.look(two_rooms(), far, 2) == (upstairs,)
+    assert book.look(closed, far, on(1)) == book.look(two_rooms(), far, on(1)) == ()
+    assert book.look(two_rooms(), far, on(2)) == (), "its own grid has not shown it yet"
+    book.look(closed, far, on(2))
+    assert book.look(two_rooms(), far, on(1)) == () and book.look(two_rooms(), far, on(2)) == (upstairs,)
+
+
+def test_a_way_of_a_floor_that_is_not_known_is_laid_judged_and_asked_for_here():
+    """It comes from an older map, and may lie on this floor."""
+    book, far, older = WayBook(), np.array([2.0, 5.0, 0.0]), replace(DOOR, floor=7)
+    book.close(older)
+    assert ways_here(book.ways, on(2)) == (older,) and book.nearest(np.array([4.0, 5.0]), 2.0, on(2)) is older
+    book.look(overlay(DOOR).laid_over(two_rooms(), far), far, on(2))
+    assert book.look(two_rooms(), far, on(1)) == () and book.look(two_rooms(), far, on(2)) == (older,)
+
+
+def test_between_two_floors_no_way_is_judged():
+    book, far = WayBook(), np.array([2.0, 5.0, 0.0])
+    book.close(DOOR)
+    closed = overlay(DOOR).laid_over(two_rooms(), far)
+    assert book.look(closed, far, on(0)) == book.look(two_rooms(), far, on(0)) == ()
+    assert book.look(two_rooms(), far, on(1)) == (), "no floor's grid has shown it yet"
+    assert book.look(closed, far, on(1)) == () and book.look(two_rooms(), far, on(0)) == ()
+    assert book.look(two_rooms(), far, on(1)) == (DOOR,)
 
 
 def test_a_way_of_all_floors_stays_where_one_of_a_floor_is_closed_in_its_place():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from trace_builders import box
 
+from lodestar.floors.records import Building, Floor
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.passages import passage_ahead
 from lodestar.scene.records import EntityState
@@ -34,6 +35,16 @@ ENTITIES = (
 def around(yaw=0.0, entities=ENTITIES, grid=None, way=None, pose=True):
     place = np.array([0.0, 0.0, yaw]) if pose else None
     return Surroundings(entities, place, grid, lambda point, reach: way, now=100.0)
+
+
+def test_what_stands_on_another_floor_is_not_faced_and_is_meant_by_its_number():
+    below = replace(ENTITIES[0], id=9, mean=ENTITIES[0].mean - np.array([0.5, 0.0, 3.0]))
+    floors = Floor(1, 0, -3.0), Floor(2, 1, 0.0)
+    here = replace(around(entities=(below, *ENTITIES)), building=Building(floors, active=2))
+    assert correction_of("the chair is gone", 0, here).entity_id == CHAIR
+    assert correction_of("it is gone", 9, here).entity_id == 9
+    there = replace(here, building=Building(floors, active=1))
+    assert correction_of("the chair is gone", 0, there).entity_id == 9
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lodestar.floors.records import Building, Floor
 from lodestar.geometry.poses import planar_transform
 from lodestar.scene.records import Refusal
 from lodestar.storage.journal_file import JournalFile
@@ -53,6 +54,11 @@ CLOSED = Amendment(Change.CLOSE_WAY, "the navigator found no way", "recovery", w
 
 def opened(path, **options):
     return JournalFile(path, KIND, VERSION, Line, OLDER, **options)
+
+
+def on(floor: int) -> Building:
+    """The robot on a floor of three, 0 = where no floor is known."""
+    return Building(tuple(Floor(i, i - 1, 3.0 * i) for i in (1, 2, 3)), active=floor) if floor else Building()
 
 
 class Scene:
@@ -586,7 +592,7 @@ def test_a_successor_closes_the_same_ways_however_few_entries_are_kept(data, mos
                 elif step == "load":
                     bench.world.replace_ways([area(*some).way], now)
                 elif step == "floor":
-                    bench.world.floor = data.draw(st.integers(0, 2))
+                    bench.world.building = on(data.draw(st.integers(0, 2)))
                 elif step == "time":
                     now += 10.0
             bench.world.tick(now)
@@ -610,7 +616,7 @@ def test_what_is_closed_or_opened_on_a_floor_changes_no_way_of_another(steps):
     """Also where they lie over each other, alike in all else, and one comes as another goes."""
     world = WorldModel(Transactions(), Scene())
     for floor, what, way in steps:
-        world.floor, before = floor, world.ways
+        world.building, before = on(floor), world.ways
         change = Change.CLOSE_WAY if what == "close" else Change.OPEN_WAY
         numbers = [n for n, e in world.transactions.entries.items() if e.amendments[0].way.floor == floor]
         with suppress(MalformedAmendment, NoSuchEntry, AlreadyUndone, Overtaken):
@@ -629,17 +635,17 @@ def test_what_is_closed_or_opened_on_a_floor_changes_no_way_of_another(steps):
 
 
 def test_a_way_is_closed_where_the_robot_is_and_opened_from_anywhere(bench):
-    bench.world.floor = 2
+    bench.world.building = on(2)
     bench.world.correct((CLOSED,), 1.0, bench.hear)
-    bench.world.floor = 1
+    bench.world.building = on(1)
     bench.world.correct((CLOSED,), 2.0, bench.hear)
     assert [way.floor for way in bench.world.ways] == [2, 1]
     assert bench.world.nearest_way(np.array([5.0, 5.0]), 2.0).floor == 1
-    grid_of_two = bench.world._ways.nearest(np.array([5.0, 5.0]), 2.0, 2)
+    grid_of_two = bench.world._ways.nearest(np.array([5.0, 5.0]), 2.0, on(2))
     assert grid_of_two.floor == 2
     bench.start()
     assert [way.floor for way in bench.world.ways] == [2, 1], "a successor knows it too"
-    bench.world.floor = 1
+    bench.world.building = on(1)
     opens = replace(CLOSED, change=Change.OPEN_WAY, way=ClosedWay(DOOR.start, DOOR.end))
     bench.world.correct((opens,), 3.0, bench.hear)
     assert [way.floor for way in bench.world.ways] == [2], "the one here alone"

@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 from sensor_msgs.msg import PointCloud2
 
+from lodestar.floors.records import NO_FLOORS, Building
 from lodestar_console import protocol
 from lodestar_interfaces import msg
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
@@ -136,9 +137,9 @@ def frontiers(message: msg.FrontierArray, resolution: float) -> list[protocol.Fr
     ]
 
 
-def closed_ways(message: msg.ClosedWayArray) -> list[protocol.Zone]:
-    """Return the closed ways, and the areas that an operator has laid."""
-    return [_closed_way(way) for way in message.ways]
+def closed_ways(message: msg.ClosedWayArray, building: Building = NO_FLOORS) -> list[protocol.Zone]:
+    """Return the closed ways of the robot's floor, and the areas that an operator has laid there."""
+    return [_closed_way(way) for way in message.ways if building.may_be_here(int(way.floor))]
 
 
 def _closed_way(way: msg.ClosedWay) -> protocol.Zone:

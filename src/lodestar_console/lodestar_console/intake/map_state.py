@@ -15,6 +15,7 @@ from lodestar_console.intake import convert
 from lodestar_console.intake.worker import KeyedWorker
 from lodestar_interfaces import msg
 from lodestar_ros import qos
+from lodestar_ros.building_input import BuildingInput
 from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.delta_client import entities_client
 from lodestar_ros.node import LodestarNode
@@ -26,7 +27,7 @@ class MapState:
     """Shows ``grid``, ``entities``, ``rooms``, ``frontiers``, ``zones``, ``changes`` and ``vocabulary``.
 
     Subscribes: ``grid``, ``entities``, ``regions``, ``frontiers``, ``closed_ways``, ``keep_out_mask``, ``changes``,
-    ``vocabulary``. Calls: ``get_entities``.
+    ``vocabulary``, ``mapping/building``. Calls: ``get_entities``.
     """
 
     def __init__(self, node: LodestarNode, board: Board, worker: KeyedWorker) -> None:
@@ -34,7 +35,7 @@ class MapState:
         self._session = ("", 0)
         self._regions: msg.RegionArray | None = None
         self._regions_shown: tuple[int, int] = (-1, -1)
-        self._ways: list[protocol.Zone] = []
+        self._ways = msg.ClosedWayArray()  # of all floors
         self._mask: OccupancyGrid | None = None
         stream = entities_client(node, "get_entities", self._on_parts, archived=True)
         node.listen(msg.SceneDelta, "entities", stream.hear, qos.EVENT)
@@ -44,6 +45,7 @@ class MapState:
         self._listen(node, OccupancyGrid, "keep_out_mask", self._take_keep_out)
         self._listen(node, msg.MapChanges, "changes", self._take_changes)
         self._listen(node, msg.VocabularyReport, "vocabulary", self._take_vocabulary)
+        self._floors = BuildingInput(node, lambda _: worker.submit(self._show_zones, "mapping/building"))
         if "frontiers" in FRONTIER.publishes:
             self._listen(node, msg.FrontierArray, "frontiers", self._take_frontiers)
         node.steady_timer(ROOMS_PERIOD, lambda: worker.submit(self._show_rooms, "rooms"))
@@ -106,7 +108,7 @@ class MapState:
         self._board.set("frontiers", convert.frontiers(message, 0.05))
 
     def _take_ways(self, message: msg.ClosedWayArray) -> None:
-        self._ways = convert.closed_ways(message)
+        self._ways = message
         self._show_zones()
 
     def _take_keep_out(self, message: OccupancyGrid) -> None:
@@ -114,9 +116,10 @@ class MapState:
         self._show_zones()
 
     def _show_zones(self) -> None:
-        """Show the areas and ways of the world model, and what else the mask of all zones has closed."""
-        areas = [] if self._mask is None else convert.keep_out(self._mask, self._ways)
-        self._board.set("zones", areas + self._ways)
+        """Show the areas and ways of the robot's floor, and what else the mask of all zones has closed."""
+        ways = convert.closed_ways(self._ways, self._floors.newest)
+        areas = [] if self._mask is None else convert.keep_out(self._mask, ways)
+        self._board.set("zones", areas + ways)
 
     def _take_changes(self, message: msg.MapChanges) -> None:
         self._board.set("changes", convert.changes(message))

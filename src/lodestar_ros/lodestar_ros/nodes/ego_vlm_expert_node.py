@@ -10,6 +10,8 @@ from lodestar.assembly.parts import expert
 from lodestar.experts.config import EgoVlmExpertConfig
 from lodestar.experts.egocentric import EgocentricExpert
 from lodestar.experts.registry import EGO_VLM
+from lodestar.floors.per_floor import PerFloor
+from lodestar.language.reasoner import Reasoner
 from lodestar.language.reasoners import make_reasoner
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.timing.stamps import Periodic, Phased
@@ -32,8 +34,9 @@ from lodestar_ros.workers import LatestWorker
 class EgoVlmExpertNode(LodestarNode):
     """Propose goals from the view; describe the view.
 
-    Subscribes: ``depth``, ``camera_info``, ``segmented``, ``grid``, ``entities``, TF, and ``image`` if a model
-    or RViz uses it; with a model that is shown pictures of elsewhere, what `SearchPictureInputs` needs.
+    Subscribes: ``depth``, ``camera_info``, ``segmented``, ``grid``, ``entities``, ``mapping/building``, TF, and
+    ``image`` if a model or RViz uses it; with a model that is shown pictures of elsewhere, what `SearchPictureInputs`
+    needs.
     Publishes: ``~/scene_description``, ``~/annotated`` (the view with its marks, if it has
     subscribers and `annotate` is set). Action: ``~/propose``.
     """
@@ -45,20 +48,19 @@ class EgoVlmExpertNode(LodestarNode):
         config = self._config = declare_part(self, EgoVlmExpertConfig)
         mind = make_reasoner(config.reasoner)
         self.on_close(mind.close)
-        self._expert: EgocentricExpert = expert(EGO_VLM, config, book, mind.reasoner)
-        self._view_due = self.timed(Phased(config.view_period))
-        self._description_due = Periodic(config.description_period)
-        book.connect(self)
         self._pictures: SearchPictureInputs | None = None
         if mind.reasoner.sees and config.expert.offers.pictures:
             self._pictures = SearchPictureInputs(self, config.expert.viewpoints.camera_forward)
-            self._expert.use_pictures(self._pictures)
+        self._experts = PerFloor(lambda: self._made(book, mind.reasoner))
+        self._view_due = self.timed(Phased(config.view_period))
+        self._description_due = Periodic(config.description_period)
+        book.connect(self)
         self._scene = SceneClient(self)
         self._descriptions = self.create_publisher(msg.SceneDescription, "~/scene_description", qos.EVENT)
         self._annotated = self.create_publisher(Image, "~/annotated", qos.SENSOR)
         self.diagnostics.value("reasoner.tokens", mind.tokens)
         self.diagnostics.value("reasoner.discarded", mind.discarded)
-        self._server = ExpertServer(self, self._expert, refresh=self._refresh)
+        self._server = ExpertServer(self, self._experts, self._scene.floors, refresh=self._refresh)
         self._views: LatestWorker = LatestWorker("views", self._look, self.diagnostics.error)
         self.on_close(self._views.close)
         self.diagnostics.value("views.dropped", lambda: self._views.dropped)
@@ -66,6 +68,12 @@ class EgoVlmExpertNode(LodestarNode):
         self._input = SegmentedRgbd(self, declare_config(self, FrameNames, "frames."), self._on_pair)
         wants_color = config.annotate or config.reasoner.asks_model
         self._colors = RecentColors(self, self._input.images) if wants_color else None
+
+    def _made(self, book: RemotePhraseBook, mind: Reasoner) -> EgocentricExpert:
+        """Return the expert of a floor."""
+        made: EgocentricExpert = expert(EGO_VLM, self._config, book, mind)
+        made.use_pictures(self._pictures)
+        return made
 
     def _on_pair(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
         if self._view_due.due(frame.stamp):
@@ -78,8 +86,11 @@ class EgoVlmExpertNode(LodestarNode):
         if self._colors is not None:
             frame = replace(frame, rgb=self._colors.at(stamp))
         with self._server.lock:
-            self._expert.set_view(frame, segmented)
-            description = self._expert.describe() if self._description_due.due(stamp) else None
+            if not self._server.update():
+                return
+            one = self._experts.here
+            one.set_view(frame, segmented)
+            description = one.describe() if self._description_due.due(stamp) else None
         if description is not None:
             self._descriptions.publish(description_to_msg(description))
         if self._config.annotate and self._annotated.get_subscription_count():
@@ -87,14 +98,14 @@ class EgoVlmExpertNode(LodestarNode):
 
     def _publish_annotated(self, stamp: float) -> None:
         with self._server.lock:
-            picture = self._expert.annotated()
+            picture = self._experts.here.annotated()
         if picture is not None:
             self._annotated.publish(image_to_msg(picture, "rgb8", stamp))
 
     def _refresh(self) -> None:
         """On the worker, before each request."""
         scene = self._scene.snapshot()
-        self._expert.set_scene(scene)
+        self._experts.here.set_scene(scene)
         if self._pictures is not None:
             self._pictures.scene = scene
 

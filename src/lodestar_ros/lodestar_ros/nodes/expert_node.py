@@ -7,7 +7,9 @@ from typing import Any
 from lodestar.assembly.parts import expert
 from lodestar.experts.protocol import SceneReader
 from lodestar.experts.registry import expert_spec
+from lodestar.floors.per_floor import PerFloor
 from lodestar.language.reasoners import make_reasoner
+from lodestar_ros.building_input import BuildingInput
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.expert_server import ExpertServer
@@ -19,7 +21,8 @@ from lodestar_ros.scene_client import SceneClient
 class ExpertNode(LodestarNode):
     """Run the expert after which the node is named; refuse a name that no expert has.
 
-    Subscribes: ``grid``, and ``entities`` where the expert reads the scene. Action: ``~/propose``.
+    Subscribes: ``grid``, ``mapping/building``, and ``entities`` where the expert reads the scene.
+    Action: ``~/propose``.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -34,15 +37,17 @@ class ExpertNode(LodestarNode):
         if spec.reasons:
             mind = make_reasoner(config.reasoner)
             self.on_close(mind.close)
-        self._expert = expert(spec, config, book, mind.reasoner if mind is not None else None)
+        reasoner = mind.reasoner if mind is not None else None
+        self._experts = PerFloor[Any](lambda: expert(spec, config, book, reasoner))
         book.connect(self)
-        self._scene = SceneClient(self) if isinstance(self._expert, SceneReader) else None
-        self._server = ExpertServer(self, self._expert, refresh=self._refresh)
+        self._scene = SceneClient(self) if isinstance(self._experts.here, SceneReader) else None
+        floors = BuildingInput(self) if self._scene is None else self._scene.floors
+        self._server = ExpertServer(self, self._experts, floors, refresh=self._refresh)
 
     def _refresh(self) -> None:
         """On the worker, before each request."""
         if self._scene is not None:
-            self._expert.set_scene(self._scene.snapshot())
+            self._experts.here.set_scene(self._scene.snapshot())
 
 
 main = main_of(ExpertNode)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 
+import numpy as np
 from visualization_msgs.msg import MarkerArray
 
 from lodestar.assembly.parts import expert
 from lodestar.experts.config import FrontierExpertConfig
 from lodestar.experts.frontier import FrontierExpert
 from lodestar.experts.registry import FRONTIER
+from lodestar.floors.per_floor import PerFloor
+from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.records import Keyframe
 from lodestar.language.priors import everyday_words
 from lodestar_interfaces import msg
@@ -32,7 +35,8 @@ _EVERY_ID = 1 << 32  # above every id of a keyframe
 class FrontierExpertNode(LodestarNode):
     """Propose frontiers; remember where the camera has looked.
 
-    Subscribes: ``grid``, ``camera_info``, ``keyframes``, ``stored_keyframes``, ``entities``, ``battery``, TF.
+    Subscribes: ``grid``, ``camera_info``, ``keyframes``, ``stored_keyframes``, ``entities``, ``battery``,
+    ``mapping/building``, TF.
     Publishes: ``~/frontiers``, ``~/markers``. Action: ``~/propose``.
     """
 
@@ -40,7 +44,7 @@ class FrontierExpertNode(LodestarNode):
         super().__init__(FRONTIER.node, **kwargs)
         book = RemotePhraseBook(patience=0.0)  # the expert also works without vectors
         config = declare_part(self, FrontierExpertConfig)
-        self._expert: FrontierExpert = expert(FRONTIER, config, book)
+        self._experts: PerFloor[FrontierExpert] = PerFloor(lambda: expert(FRONTIER, config, book))
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
         self._keyframes: deque[Keyframe] = deque(maxlen=config.expert.pieces.snapshots.images)
@@ -48,11 +52,18 @@ class FrontierExpertNode(LodestarNode):
         self._loads = 0  # of the images that the expert knows
         self._frontiers = self.create_publisher(msg.FrontierArray, "~/frontiers", qos.LATCHED)
         self._markers = self.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
-        BatteryInput(self, declare_config(self, BatteryConfig, "battery."), self._expert.set_energy)
-        self._server = ExpertServer(self, self._expert, self._refresh, self._publish)
-        self._looks = CameraLooks(self, self._server, self._expert.add_view, config.view_period)
+        # the charger is on the first floor; on others the goal selector leaves enough for the way to it
+        home = self._experts.here
+        BatteryInput(self, declare_config(self, BatteryConfig, "battery."), home.set_energy)
+        self._server = ExpertServer(
+            self, self._experts, self._scene.floors, refresh=self._refresh, after=self._publish
+        )
+        self._looks = CameraLooks(self, self._server, self._look, config.view_period)
         self.listen(msg.Keyframe, "keyframes", self._on_keyframe, qos.EVENT)
         self.listen(msg.StoredKeyframes, "stored_keyframes", self._on_stored, qos.LATCHED)
+
+    def _look(self, map_from_camera: np.ndarray, camera: PinholeCamera, stamp: float) -> None:
+        self._experts.here.add_view(map_from_camera, camera, stamp)
 
     def _on_keyframe(self, message: msg.Keyframe) -> None:
         self._keyframes.append(keyframe_from_msg(message))
@@ -67,18 +78,19 @@ class FrontierExpertNode(LodestarNode):
         stored = self._stored
         if stored is not None:
             if stored.loads != self._loads:
-                self._expert.keep_images((), _EVERY_ID)
+                for one in self._experts.all:
+                    one.keep_images((), _EVERY_ID)
             self._loads = stored.loads
-            self._expert.keep_images(stored.ids, int(stored.next_id))
+            self._experts.here.keep_images(stored.ids, int(stored.next_id))
         while self._keyframes:
             keyframe = self._keyframes.popleft()
-            self._expert.add_image(keyframe.map_from_camera, keyframe.camera, keyframe.id)
-        self._expert.set_scene(self._scene.snapshot())
+            self._experts.here.add_image(keyframe.map_from_camera, keyframe.camera, keyframe.id)
+        self._experts.here.set_scene(self._scene.snapshot())
 
     def _publish(self) -> None:
         """On the worker, after each answer."""
         stamp = self.now
-        frontiers = self._expert.frontiers()
+        frontiers = self._experts.here.frontiers()
         self._frontiers.publish(frontiers_to_msg(frontiers, stamp))
         if self._markers.get_subscription_count() > 0:
             self._markers.publish(frontier_markers(frontiers, stamp))

@@ -29,9 +29,8 @@ from lodestar_ros.pictures import PictureDesk
 from lodestar_ros.point_server import PointServer
 from lodestar_ros.pose_graph_input import PoseGraphInput
 from lodestar_ros.restarts import RestartNotices
-from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.selector import CommandDispatcher, DecisionRecorder, make_loop
-from lodestar_ros.selector_inputs import GridInput, PoseInput
+from lodestar_ros.selector_inputs import GridInput, PoseInput, SelectorScene
 from lodestar_ros.skill_client import skill_client
 from lodestar_ros.stop_services import StopServices
 from lodestar_ros.words_client import WordsClient
@@ -40,9 +39,9 @@ from lodestar_ros.words_client import WordsClient
 class GoalSelectorNode(LodestarNode):
     """Follow directives: ask the experts, choose, navigate, verify. The loop runs on a thread of its own.
 
-    Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``vocabulary``, ``battery``, ``~/told``, TF. Publishes:
-    ``~/heartbeat``, ``~/question``, ``~/decision``, ``~/directive``, ``~/wanted_words``, ``~/report``, ``~/markers``,
-    ``~/passage``, and ``cmd_vel`` on stairs.
+    Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``mapping/building``, ``vocabulary``, ``battery``,
+    ``~/told``, TF. Publishes: ``~/heartbeat``, ``~/question``, ``~/decision``, ``~/directive``, ``~/wanted_words``,
+    ``~/report``, ``~/markers``, ``~/passage``, and ``cmd_vel`` on stairs.
     Serves: ``~/hold``, ``~/pause``, ``~/point_out``.
     Action: ``follow_directive``; a client of ``<expert>_expert/propose``, ``memory/answer``, ``run_skill`` and
     ``navigate_to_pose``.
@@ -64,7 +63,7 @@ class GoalSelectorNode(LodestarNode):
             LoopThread(loop, clock.now, self._carry_out, config.tick_period, config.loop_patience, on_error)
         )
         self._heartbeat = HeartbeatPublisher(self, thread, frames.map)
-        loop.on_scene(SceneClient(self, thread.post, archived=True).mirror)
+        SelectorScene(self, loop, thread)
         self._navigator = Nav2Client(
             self,
             lambda event: thread.post(lambda: loop.on_navigation(event)),

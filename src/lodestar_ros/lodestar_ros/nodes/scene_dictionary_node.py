@@ -43,7 +43,7 @@ class SceneDictionaryNode(LodestarNode):
     """Keep the entities of the scene and answer queries about them.
 
     Subscribes: ``instances``, ``signs``, ``grid``, ``pillars``, ``keyframes``, ``tracks``, ``movers``,
-    ``directive``, ``closed_ways``.
+    ``directive``, ``closed_ways``, ``mapping/building``.
     Publishes: ``~/entities`` (deltas), ``~/regions``, ``~/similarity/*``, ``~/keep_out_mask``,
     ``~/costmap_filter_info``, ``~/markers``, ``~/changes``. Serves: ``~/get_entities`` (paged), ``~/name_region``,
     ``~/amend``.
@@ -67,7 +67,9 @@ class SceneDictionaryNode(LodestarNode):
         self._instances = InstanceClient(self, self._worker.submit, self._on_whole)
         self._queries = QueryServer(self, self._scene.entities, lambda: self._scene.rooms, book, config)
         self._enrichment = SceneEnrichment(self, self._chain, config)
-        self._fields = SceneFields(self, self._chain, config.display_period)
+        self._fields = SceneFields(
+            self, self._chain, config.display_period, self._worker.submit, self._look_for_rooms
+        )
         self._files = MapFiles(
             self, self._chain, self._worker.submit, self._on_loaded,
             declare_config(self, SaveConfig, "saves."), declare_config(self, CheckpointConfig, "checkpoint."),
@@ -89,6 +91,8 @@ class SceneDictionaryNode(LodestarNode):
 
     def _on_grid(self, message: OccupancyGrid) -> None:
         self._chain.grid = grid_from_msg(message)
+        if self._chain.is_elsewhere:
+            self._look_for_rooms()
 
     def _on_signs(self, message: msg.SignReading) -> None:
         reading = reading_from_msg(message)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 
+import numpy as np
+
 from lodestar.assembly.parts import expert
 from lodestar.experts.config import SemanticMapExpertConfig
 from lodestar.experts.descriptions import SceneDescription
 from lodestar.experts.registry import SEMANTIC_MAP
 from lodestar.experts.semantic_map import SemanticMapExpert
+from lodestar.floors.per_floor import PerFloor
+from lodestar.geometry.camera import PinholeCamera
 from lodestar.language.priors import everyday_words
+from lodestar.language.reasoner import Reasoner
 from lodestar.language.reasoners import make_reasoner
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -27,7 +32,8 @@ from lodestar_ros.scene_client import SceneClient
 class SemanticMapExpertNode(LodestarNode):
     """Propose viewpoints of known entities, of places where the memory last saw things, and of likely rooms.
 
-    Subscribes: ``grid``, ``camera_info``, ``entities``, ``scene_description``, ``last_seen``, TF.
+    Subscribes: ``grid``, ``camera_info``, ``entities``, ``scene_description``, ``last_seen``,
+    ``mapping/building``, TF.
     Action: ``~/propose``.
     """
 
@@ -37,17 +43,28 @@ class SemanticMapExpertNode(LodestarNode):
         config = declare_part(self, SemanticMapExpertConfig)
         mind = make_reasoner(config.reasoner)
         self.on_close(mind.close)
-        self._expert: SemanticMapExpert = expert(SEMANTIC_MAP, config, book, mind.reasoner)
+        self._memory = LastSeenInput(self)
+        self._experts = PerFloor(lambda: self._made(config, book, mind.reasoner))
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
-        self._expert.use_memory(LastSeenInput(self))
         self._heard: deque[SceneDescription] = deque(maxlen=10)
         self._text = ""
-        self._server = ExpertServer(self, self._expert, refresh=self._refresh)
-        self._looks = CameraLooks(self, self._server, self._expert.add_view, config.view_period)
+        self._server = ExpertServer(self, self._experts, self._scene.floors, refresh=self._refresh)
+        self._looks = CameraLooks(self, self._server, self._look, config.view_period)
         self.listen(msg.SceneDescription, "scene_description", self._on_description, qos.EVENT, stamped=True)
         self.diagnostics.value("scene_description", lambda: self._text[:120])
         self.diagnostics.value("reasoner.tokens", mind.tokens)
+
+    def _made(
+        self, config: SemanticMapExpertConfig, book: RemotePhraseBook, mind: Reasoner
+    ) -> SemanticMapExpert:
+        """Return the expert of a floor."""
+        made: SemanticMapExpert = expert(SEMANTIC_MAP, config, book, mind)
+        made.use_memory(self._memory)
+        return made
+
+    def _look(self, map_from_camera: np.ndarray, camera: PinholeCamera, stamp: float) -> None:
+        self._experts.here.add_view(map_from_camera, camera, stamp)
 
     def _on_description(self, message: msg.SceneDescription) -> None:
         self._text = message.text
@@ -56,8 +73,8 @@ class SemanticMapExpertNode(LodestarNode):
     def _refresh(self) -> None:
         """On the worker, before each request."""
         while self._heard:
-            self._expert.hear(self._heard.popleft())
-        self._expert.set_scene(self._scene.snapshot())
+            self._experts.here.hear(self._heard.popleft())
+        self._experts.here.set_scene(self._scene.snapshot())
 
 
 main = main_of(SemanticMapExpertNode)

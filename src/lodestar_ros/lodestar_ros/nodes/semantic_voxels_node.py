@@ -18,6 +18,7 @@ from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
+from lodestar_ros.building_input import BuildingInput
 from lodestar_ros.conversions_map import pillars_to_msg
 from lodestar_ros.conversions_scene import instances_to_msg
 from lodestar_ros.conversions_sensors import cloud_to_msg
@@ -34,7 +35,8 @@ from lodestar_ros.workers import LatestWorker
 class SemanticVoxelsNode(LodestarNode):
     """Fuse segments into instances; depth is integrated at its own rate and never waits for them.
 
-    Subscribes: ``depth``, ``camera_info``, ``segmented``, TF; ``image`` for colour, with a short timeout.
+    Subscribes: ``depth``, ``camera_info``, ``segmented``, ``mapping/building``, TF; ``image`` for colour, with a short
+    timeout.
     Publishes: ``~/instances`` (deltas), ``~/tracks`` (people), ``~/cloud``, ``~/surface``, ``~/pillars``.
     Serves: ``~/get_instances``.
     Actions: ``~/save``, ``~/load``, ``~/export``.
@@ -51,7 +53,8 @@ class SemanticVoxelsNode(LodestarNode):
         self._surface = self.create_publisher(PointCloud2, "~/surface", qos.LATCHED)
         self._pillars = self.create_publisher(msg.PillarMap, "~/pillars", qos.LATCHED)
         self._tracks = MoverPublisher(self, "~/tracks")
-        self._layers_of = ("", 0, 0)  # session, revision and hearers of surfaces of what was published last
+        self._floors = BuildingInput(self)
+        self._layers_of: tuple[object, ...] = ()  # what tells apart what was published last
         self._commit = threading.Lock()  # deltas are published in the order of their revisions
         self._files = VoxelFiles(
             self, self._chain, declare_config(self, CheckpointConfig, "checkpoint."), self._commit
@@ -106,8 +109,9 @@ class SemanticVoxelsNode(LodestarNode):
         self.diagnostics.status(short or f"{self._map.instance_count} instances", ok=not short)
 
     def _publish_layers(self, _item: None) -> None:
-        surfaces = self._surface.get_subscription_count()
-        shown = self._map.session_id, self._map.revision, surfaces
+        surfaces, building = self._surface.get_subscription_count(), self._floors.newest
+        band, between = building.band, building.is_between
+        shown = self._map.session_id, self._map.revision, surfaces, band, between
         if shown == self._layers_of:
             return
         self._layers_of = shown
@@ -115,8 +119,8 @@ class SemanticVoxelsNode(LodestarNode):
         if surfaces > 0:
             points, colors, ids = self._map.surface()
             self._surface.publish(cloud_to_msg(points, stamp, "map", colors, ids))
-        if self._pillars.get_subscription_count() > 0:
-            self._pillars.publish(pillars_to_msg(self._chain.pillars(), stamp))
+        if self._pillars.get_subscription_count() > 0 and not between:
+            self._pillars.publish(pillars_to_msg(self._chain.pillars(band), stamp))
         if self._cloud.get_subscription_count() > 0:
             points, ids = self._map.cloud()
             self._cloud.publish(cloud_to_msg(points, stamp, "map", colors_of(ids), ids))

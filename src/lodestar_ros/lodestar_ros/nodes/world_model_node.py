@@ -37,8 +37,8 @@ from lodestar_ros.world_facts import WorldFacts
 class WorldModelNode(LodestarNode):
     """Keep actions as transactions, and amend what is believed. Nobody waits for it; it never moves the robot.
 
-    Subscribes: ``traces``, ``outcomes``, ``grid``, ``costmap_filter_info``, ``entities``, ``regions``, ``battery``, TF.
-    Publishes: ``~/events``, ``~/closed_ways``. Serves: ``~/validate``.
+    Subscribes: ``traces``, ``outcomes``, ``grid``, ``costmap_filter_info``, ``entities``, ``regions``, ``battery``,
+    ``mapping/building``, TF. Publishes: ``~/events``, ``~/closed_ways``. Serves: ``~/validate``.
     Actions: ``~/correct``, ``~/diagnose``; ``~/save`` and ``~/load`` of the closed ways. A client of ``amend``.
     """
 
@@ -116,8 +116,8 @@ class WorldModelNode(LodestarNode):
 
     def _on_grid(self, grid: OccupancyGrid2D) -> None:
         if self._told:
-            pose, floor = self._facts.pose, self._facts.floor
-            self._worker.submit(lambda: self._world.take_grid(grid, pose, floor))
+            pose, building = self._facts.pose, self._facts.building
+            self._worker.submit(lambda: self._world.take_grid(grid, pose, building))
 
     def _around(self) -> Surroundings:
         """On the world model's thread. Raises SceneNotHeard."""
@@ -126,7 +126,7 @@ class WorldModelNode(LodestarNode):
             raise SceneNotHeard
         things = list(facts.scene.mirror.entities.values())
         nearest, reach = self._world.nearest_way, self._config.facing
-        return Surroundings(things, facts.pose, facts.plan, nearest, self.now, reach)
+        return Surroundings(things, facts.pose, facts.plan, nearest, self.now, reach, facts.building)
 
     def _tick(self) -> None:
         correction = self._facts.correction
@@ -136,7 +136,7 @@ class WorldModelNode(LodestarNode):
 
     def _work(self, work: Callable[[], None]) -> None:
         """On the worker, in the order of arrival."""
-        self._world.floor = self._facts.floor
+        self._world.building = self._facts.building
         try:
             work()
         finally:

@@ -29,7 +29,7 @@ from lodestar_ros.executors import main_of
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.parameters import declare, declare_config
+from lodestar_ros.parameters import declare, declare_part
 from lodestar_ros.workers import Mailbox
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorError, NavigatorStatus
 from lodestar_sim.nodes.active_goal import ActiveGoal
@@ -49,7 +49,7 @@ class SimNavigatorNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("sim_navigator", **kwargs)
-        self._navigator = Navigator(declare_config(self, NavigatorConfig))
+        self._navigator = Navigator(declare_part(self, NavigatorConfig))
         self._navigator.warm_up()
         self._stamped = declare(self, "cmd_vel_stamped", bool, False)
         self._grid_holds = declare(self, "grid_holds", float, 6.0) or math.inf  # s, simulated; 0 = for ever

@@ -131,16 +131,22 @@ def start_of(run: DirectiveRun, context: LoopContext) -> Place:
 
 
 def named_pose(run: DirectiveRun, context: LoopContext) -> Place:
-    """Return the pose that the step names; one that is said from where the robot stands is so from where it is now."""
+    """Return the pose that the step names, where the map has it now; one that is said from where the robot stands is so
+    from where it is now.
+    """
     pose, here = run.step.pose, context.facts.known_pose
     assert pose is not None
     x, y, turned = pose.x, pose.y, 0.0
+    said = pose.heading
     if pose.frame == ROBOT_FRAME:
         turned = float(here[2])
         x = float(here[0]) + pose.x * math.cos(turned) - pose.y * math.sin(turned)
         y = float(here[1]) + pose.x * math.sin(turned) + pose.y * math.cos(turned)
-    turns = pose.heading is None
-    heading = math.atan2(y - here[1], x - here[0]) if pose.heading is None else turned + pose.heading
+    else:
+        x, y, yaw = run.named[run.step_index].tolist()
+        said = None if math.isnan(yaw) else yaw
+    turns = said is None
+    heading = math.atan2(y - here[1], x - here[0]) if said is None else turned + said
     goal, name = np.array([x, y, float(wrap_angle(heading))]), f"({x:.1f}, {y:.1f})"
     return Place(PLACE, goal, turns, name, f"Going to {name}.", f"I stand at {name}.")
 
@@ -154,10 +160,11 @@ class Destination(Activity):
         self._known: Place | None = None
 
     def _place(self, run: DirectiveRun) -> Place:
-        """Return the place as it was when the step began."""
-        if self._known is None:
+        """Return the place that it was when the step began, where it lies now."""
+        if self._known is None or run.errand.place is None:
             self._known = self._place_of(run, self._tools.context)
-        return self._known
+            run.errand.place = self._known.goal
+        return replace(self._known, goal=run.errand.place)
 
     def act(self, run: DirectiveRun) -> bool:
         """Send the robot there."""

@@ -202,6 +202,7 @@ class Errand:
     config: LoopConfig
     number: int = 0
     begun: Stamp = NEVER
+    place: np.ndarray | None = None  # (3,) in map, to which it goes: it moves with the map
     under_way: ActionState = field(default_factory=ActionState)
     query: OpenQuery | None = None  # to the memory, under way
     ask_after: float = 0.0

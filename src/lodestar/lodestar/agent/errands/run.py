@@ -16,7 +16,16 @@ from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.experts.absence import SearchBelief
-from lodestar.language.directive import UNTIL_CANCELLED, Constraint, Directive, Item, Scope, Step, StepKind
+from lodestar.language.directive import (
+    ROBOT_FRAME,
+    UNTIL_CANCELLED,
+    Constraint,
+    Directive,
+    Item,
+    Scope,
+    Step,
+    StepKind,
+)
 from lodestar.language.levels import is_floor
 from lodestar.language.query_graph import SPOTS
 from lodestar.memory.answer import Answer
@@ -232,6 +241,9 @@ class DirectiveRun:
     unanswered: list[str] = field(default_factory=list)  # why, of the questions that are over
     text: str = ""
     floors: FloorTour = field(default_factory=FloorTour)
+    named: dict[int, np.ndarray] = field(
+        init=False
+    )  # by step, poses (3,) that people named, where they lie now
     _asked: Directive | None = None  # the newest of `asked`, so that experts see the same object again
 
     @property
@@ -271,6 +283,12 @@ class DirectiveRun:
 
     def __post_init__(self) -> None:
         self.errand = Errand(self.config)
+        poses = ((index, step.pose) for index, step in enumerate(self.directive.steps))
+        self.named = {
+            index: np.array([pose.x, pose.y, math.nan if pose.heading is None else pose.heading])
+            for index, pose in poses
+            if pose is not None and pose.frame != ROBOT_FRAME
+        }
 
     @property
     def under_way(self) -> ActionState:

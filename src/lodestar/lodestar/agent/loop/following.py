@@ -13,7 +13,9 @@ from lodestar.geometry.poses import planar_transform, yaw_of
 
 
 class MapFollower:
-    """Moves the goal under way, the robot's first place and where the directive began."""
+    """Moves the goal under way, places that people named as numbers, the robot's first place and where the directive
+    began.
+    """
 
     def __init__(self, context: LoopContext) -> None:
         self._context, self._anchor = context, Anchor()
@@ -35,6 +37,9 @@ class MapFollower:
             return
         if run.begun_at is not None:
             run.begun_at = moved_pose(run.begun_at, correction)
+        run.named = {index: moved_pose(pose, correction) for index, pose in run.named.items()}
+        if run.errand.place is not None:
+            run.errand.place = moved_pose(run.errand.place, correction)
         navigation = run.under_way.navigation
         if navigation is not None:
             goal = navigation.proposal.goal if navigation.moved is None else navigation.moved
@@ -42,6 +47,6 @@ class MapFollower:
 
 
 def moved_pose(pose: np.ndarray, correction: MapCorrection) -> np.ndarray:
-    """Return where a pose (3,) x, y, yaw in map lies now, by the part of the map that it lies in."""
+    """Return where a pose (3,) x, y, yaw in map lies now, by the part of the map that it lies in; NaN = any yaw."""
     moved = correction.at_place(pose[:2]) @ planar_transform(*pose)
     return np.array([moved[0, 3], moved[1, 3], yaw_of(moved)])

@@ -1,0 +1,44 @@
+"""What belongs to one floor: it is there again on the same floor, and never on another one."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodestar.floors.per_floor import PerFloor
+from lodestar.floors.records import UNKNOWN, Building, Floor
+
+
+def known(ids: set[int], active: int) -> Building:
+    return Building(tuple(Floor(i, i, 3.0 * i) for i in ids), active=active)
+
+
+@given(st.lists(st.tuples(st.sets(st.integers(1, 4), min_size=1), st.integers(0, 4)), max_size=20))
+def test_each_floor_has_one_as_long_as_it_is_known(walk) -> None:
+    numbers = count()
+    one = PerFloor(lambda: next(numbers))
+    model: dict[int, int] = {}
+    here = one.here
+    assert here == 0
+    for ids, active in walk:
+        floor = active if active in ids else UNKNOWN
+        changed = one.follow(known(ids, floor))
+        if floor == UNKNOWN:
+            assert not changed and one.here == here
+            continue
+        if not model:
+            model[floor] = 0  # the first one belongs to the first floor
+        model = {i: number for i, number in model.items() if i in ids}
+        assert one.here == model.setdefault(floor, one.here)
+        assert len(set(model.values())) == len(model), "no two floors share one"
+        assert changed == (one.here != here)
+        here = one.here
+        assert sorted(one.all) == sorted(model.values())
+
+
+def test_where_nobody_tells_of_floors_there_is_one() -> None:
+    one = PerFloor(object)
+    before = one.here
+    assert not one.follow(Building()) and one.here is before and one.all == (before,)

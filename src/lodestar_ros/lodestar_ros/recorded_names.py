@@ -33,6 +33,7 @@ CONCLUSIONS = (
     "grid",
     "entities",
     "regions",
+    "mapping/building",
     "directive",
     "decision",
     "directive_report",

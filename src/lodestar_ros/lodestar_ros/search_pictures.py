@@ -11,6 +11,7 @@ import numpy as np
 from lodestar.assembly.memory_images import shot_of
 from lodestar.assembly.search_pictures import frontier_candidates, memory_candidates
 from lodestar.experts.picture_source import Candidate
+from lodestar.floors.records import UNKNOWN, Building
 from lodestar.keyframes.records import Keyframe
 from lodestar.memory.keyframe_contours import annotated_jpeg
 from lodestar.memory.records import Snapshot, SnapshotDelta
@@ -41,6 +42,7 @@ class SearchPictureInputs:
         self.scene: SceneMirror | None = None
         self._node, self._forward = node, forward
         self._frontiers: Sequence[tuple[int, np.ndarray | None, float]] = ()
+        self._floor = UNKNOWN  # of which they are
         self._snapshots: dict[int, Snapshot] = {}
         self._keyframes: dict[int, Keyframe] = {}
         self._images: dict[int, bytes] = {}
@@ -69,6 +71,14 @@ class SearchPictureInputs:
             (one, planar_from_msg(one.viewpoint) if one.reachable else None) for one in message.frontiers
         ]
         self._frontiers = [(int(one.keyframe_id), pose, float(one.information_gain)) for one, pose in found]
+
+    def take_building(self, building: Building) -> None:
+        """Forget the frontiers of the floor that the robot was on before."""
+        if building.here is None or building.active == self._floor:
+            return
+        if self._floor != UNKNOWN:
+            self._frontiers = ()
+        self._floor = building.active
 
     def take_snapshots(self, message: msg.SnapshotArray) -> None:
         """Take a change of the memory's snapshots. A malformed one is left out."""

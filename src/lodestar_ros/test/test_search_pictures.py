@@ -9,6 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
+from lodestar.floors.records import Building, Floor
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.keyframes.records import Keyframe
@@ -90,6 +91,19 @@ def until(holds):
             return
         time.sleep(0.01)
     raise AssertionError("it did not come")
+
+
+def test_frontiers_of_another_floor_lead_nowhere_here(inputs):
+    floors = Floor(1, 0, 0.0), Floor(2, 1, 3.0)
+    inputs.take_frontiers(frontiers((7, 1.0, 2.0, 3.0, True)))
+    for active in (1, 0, 1):
+        inputs.take_building(Building(floors, active=active))
+        assert len(inputs.candidates()) == 1
+    inputs.take_building(Building(floors, active=2))
+    assert not inputs.candidates()
+    inputs.take_frontiers(frontiers((8, 1.0, 2.0, 3.0, True)))
+    inputs.take_building(Building(floors, active=2, note="still"))
+    assert [one.keyframe for one in inputs.candidates()] == [8]
 
 
 def test_frontiers_and_snapshots_with_images_are_candidates(inputs):

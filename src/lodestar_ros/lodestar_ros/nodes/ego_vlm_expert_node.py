@@ -56,6 +56,8 @@ class EgoVlmExpertNode(LodestarNode):
         self._description_due = Periodic(config.description_period)
         book.connect(self)
         self._scene = SceneClient(self)
+        if self._pictures is not None:
+            self._scene.floors.tell(self._pictures.take_building)
         self._descriptions = self.create_publisher(msg.SceneDescription, "~/scene_description", qos.EVENT)
         self._annotated = self.create_publisher(Image, "~/annotated", qos.SENSOR)
         self.diagnostics.value("reasoner.tokens", mind.tokens)

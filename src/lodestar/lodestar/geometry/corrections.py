@@ -59,19 +59,23 @@ class Anchor:
         now, before = np.array(map_from_odom, np.float64), self._map_from_odom
         if not (np.isfinite(now).all() and np.isfinite(odom_from_sensor).all()):
             raise ValueError("the pose of the sensor is not finite")
-        jump = None if before is None else jump_between(before, now, odom_from_sensor)
-        if jump is None or before is None:
+        jump, correction = None, None
+        if before is not None:
+            jump = jump_between(before, now, odom_from_sensor)
+            if jump is not None:
+                correction = self.trajectory.correction(before, now, odom_from_sensor, stamp)
+        if before is None or jump is None or correction is None:
             rest = None if stamp is None else self.trajectory.remainder(stamp, now @ odom_from_sensor)
+            if rest is None and jump is not None and stamp is not None:
+                self.trajectory.expect_graph(stamp)
             yield rest
             if rest is not None:
                 self.trajectory.refine(rest)
         else:
-            correction = self.trajectory.correction(before, now, odom_from_sensor, stamp)
             yield correction
-            if correction is not None:
-                self.trajectory.follow(correction, before, now, odom_from_sensor)
-                if correction.is_rigid:
-                    self.map_from_part = jump @ self.map_from_part
+            self.trajectory.follow(correction, before, now, odom_from_sensor)
+            if correction.is_rigid:
+                self.map_from_part = jump @ self.map_from_part
         self._map_from_odom = now
         if stamp is not None:
             self.trajectory.note(stamp, now, odom_from_sensor)

@@ -157,15 +157,20 @@ class Trajectory:
         jump = now @ inverse(before)
         if not self.config.enabled or not self._count or stamp is None:
             return MapCorrection(jump)
-        self._expect_graph(stamp)
         if self._takes_back(before, now, odom_from_sensor):
+            self.expect_graph(stamp)
             return self._undone(jump, now, odom_from_sensor, stamp)
         distance, angle = self._since(odom_from_sensor)
         sensor, target = before @ odom_from_sensor, now @ odom_from_sensor
         old = self._old(target[:3, 3], self.way + distance, self.config.near)
+        if not len(old) and self._is_match(
+            before if self._last is None else self._last, now, odom_from_sensor
+        ):
+            return None
+        self.expect_graph(stamp)
         turned, away, config = rotation_vector(jump[:3, :3]), target[:3, 3] - sensor[:3, 3], self.config
         if not len(old):
-            return None if self._is_match(away, turned, distance) else MapCorrection(jump)
+            return MapCorrection(jump)
         first, loop = int(old[0]), self.way + distance - float(self._way[old[0]])
         if (
             np.linalg.norm(away) > config.share * loop + config.slack
@@ -180,20 +185,25 @@ class Trajectory:
         moves[-1] = jump
         return self._whole(moves, stamp, sensor[:3, 3])
 
-    def _expect_graph(self, stamp: float) -> None:
-        """Bind the graph from before the jump of this stamp; the next one tells what else it has moved."""
+    def expect_graph(self, stamp: float) -> None:
+        """Bind the graph from before the jump of this stamp; the next one tells what else it has moved.
+
+        A match that moves nothing is a jump too, once `remainder` has nothing left from the jump before.
+        """
         known = self.graphs.at(self._posed)  # by the pose before the jump
         if known is not None and known.stamp > self._jumped:
             self._look(known)
         self._jumped, self._graph_way, self._jumped_at = stamp, -np.inf, self._next
 
-    def _is_match(self, away: np.ndarray, turned: np.ndarray, distance: float) -> bool:
+    def _is_match(self, last: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarray) -> bool:
         """Return whether SLAM has laid the newest node where its scan fits, and nothing else.
 
-        It does so at each node, which takes back what odometry has drifted since the last one, and a slip. away,
-        turned: (3,) metres and rotation vector of the robot. distance: metres since the newest node.
+        It does so at each node, which takes back what odometry has drifted since the last one, and a slip. last, now:
+        (4, 4) map <- odom at the newest node and now: a robot that stands is moved by one match in all.
         """
-        config = self.config
+        config, (distance, _) = self.config, self._since(odom_from_sensor)
+        away = (now @ odom_from_sensor)[:3, 3] - (last @ odom_from_sensor)[:3, 3]
+        turned = rotation_vector((now @ inverse(last))[:3, :3])
         return bool(
             np.linalg.norm(away) <= config.share * distance + config.matched
             and abs(away[2]) <= config.slack

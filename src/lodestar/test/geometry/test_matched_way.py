@@ -183,6 +183,21 @@ def test_what_no_match_can_be_moves_everything_on_a_way_without_a_loop(shift):
     assert correction is not None and correction.is_rigid
 
 
+@settings(deadline=None, max_examples=30)
+@given(st.floats(0.11, 0.25), st.integers(2, 30), st.floats(-math.pi, math.pi))
+def test_a_robot_that_stands_is_moved_by_one_match_and_then_with_its_map(size, often, direction):
+    """What is seen before and after never lies farther apart than one match and the jump that is too small."""
+    run, followed = Matched(winding(40.0), 1, 0.0, 0.0), Followed()
+    followed.drive(run, 1)
+    link, step = run.links[-1], size * np.array([math.cos(direction), math.sin(direction)])
+    before = len(followed.places) - 1
+    for k in range(often):
+        link = planar_transform(*step, 0.0) @ link
+        followed.take(link, run.odometry[-1], 1000.0 + k)
+    gap = np.linalg.norm(followed.places[before][:2] - followed.places[-1][:2])
+    assert gap <= 0.25 + 0.15 * 0.5 + 0.1
+
+
 def test_a_match_each_second_that_goes_wrong_by_as_much_as_it_is_sought_destroys_nothing():
     rng, followed, link = np.random.default_rng(3), Followed(), np.eye(4)
     for k, pose in enumerate(winding(60.0)):

@@ -46,6 +46,12 @@ class Run:
         self.true.append(self.true[-1] @ step)
         self.odometry.append(self.odometry[-1] @ step @ planar_transform(*shift, turn))
 
+    @property
+    def has_jump(self) -> bool:
+        """Whether the end is off by as much as moves the map."""
+        end = self.true[-1] @ inverse(self.odometry[-1])
+        return jump_between(np.eye(4), end, self.odometry[-1] @ SENSOR) is not None
+
     def graph(self, stamp: float, poses: list[np.ndarray]) -> PoseGraph:
         """Return the graph at a stamp by these poses of base_link."""
         told = [k for k in self.nodes if k <= stamp]
@@ -92,10 +98,7 @@ def closed(run: Run, anchor: Anchor, graphs: PoseGraphFeed, late: float = 3.0) -
 @given(st.integers(0, 2**32 - 1), st.integers(3, 7), st.floats(0.0, 0.006), st.floats(0.0, 0.008))
 def test_the_moves_are_those_of_the_graph_where_drift_is_uneven(seed, sides, shifts, turns):
     run, graphs = Run(seed, sides, shifts, turns), PoseGraphFeed()
-    assume(
-        jump_between(np.eye(4), run.true[-1] @ inverse(run.odometry[-1]), run.odometry[-1] @ SENSOR)
-        is not None
-    )
+    assume(run.has_jump)
     anchor = run.drive(graphs, EXACT)
     moves = closed(run, anchor, graphs)
     for move in moves[1:]:
@@ -107,10 +110,31 @@ def test_the_moves_are_those_of_the_graph_where_drift_is_uneven(seed, sides, shi
     assert np.median(errors) < 0.03 and np.quantile(errors, 0.95) < 0.1
 
 
+@pytest.mark.parametrize("seed", [5, 7, 9])
+def test_a_match_on_the_way_does_not_hide_what_the_graph_still_moves(seed):
+    """A consumer that looks seldom hears the graph of a closure together with the next match."""
+    run, graphs = Run(seed, 5, 0.004, 0.008), PoseGraphFeed()
+    anchor = run.drive(graphs)
+    end, last = run.true[-1] @ inverse(run.odometry[-1]), float(len(run.true))
+    first = told(anchor, end, run.odometry[-1] @ SENSOR, last)
+    assert first is not None and not first.is_rigid
+    graphs.take(run.graph(last + 3.0, run.true))
+    far = run.odometry[-1] @ planar_transform(20.0, 0.0, 0.0)
+    gaps = [np.linalg.norm((end @ far - pose)[:2, 3]) for pose in run.true]
+    assert min(gaps) > 6.0, "no old node is met"
+    match = planar_transform(0.0, 0.15, 0.0) @ end
+    rest = told(anchor, match, far @ SENSOR, last + 20.0)
+    assert rest is not None
+    np.testing.assert_array_equal(rest.jump, np.eye(4))
+    assert np.median(run.errors([first, rest])[:-15]) < 0.6 * np.median(run.errors([first])[:-15])
+    assert told(anchor, match, far @ SENSOR, last + 21.0) is None
+
+
 @settings(deadline=None, max_examples=15)
 @given(st.integers(0, 2**32 - 1), st.integers(3, 7))
 def test_what_is_left_is_less_than_the_smallest_remainder(seed, sides):
     run, graphs = Run(seed, sides, 0.004, 0.006), PoseGraphFeed()
+    assume(run.has_jump)  # a graph without one is looked at after `graph_every` metres more
     errors = run.errors(closed(run, run.drive(graphs), graphs))
     assert np.quantile(errors, 0.95) < DEFAULT.remainder + 0.1
 

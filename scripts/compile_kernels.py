@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from lodestar.assembly.config import MappingConfig, SemanticVoxelsConfig
 from lodestar.geometry.camera import PinholeCamera
+from lodestar.mapping.closure_rehearsal import rehearse_plan, rehearse_voxels
 from lodestar.perception.box_masks import BoxMasker
 from lodestar.perception.found_things import FoundThing
 from lodestar.perception.frames import AlignedDepth, ImageBox
@@ -23,6 +25,8 @@ ANSWER = 0.1  # simulated seconds of an expert's answer: the compiler's time is 
 def main() -> EpisodeRun:
     """Return the start of one search, after which the loops that a search needs are compiled."""
     mask_a_box()
+    rehearse_plan(MappingConfig().octomap)
+    rehearse_voxels(SemanticVoxelsConfig().voxels)
     prepared = prepare("apartment", 1, None)
     settings = EpisodeSettings(time_limit=SECONDS, thinking=ANSWER)
     return EpisodeRunner(phrase_book(), settings).run(prepared.world, prepared.task, 1)

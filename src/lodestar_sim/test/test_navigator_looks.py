@@ -1,4 +1,4 @@
-"""The navigator looks aside on its way: what it shows, what it costs, and where it does not."""
+"""A navigator that looks aside on its way: what it shows, what it costs, and where it does not."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from lodestar.grid.looks import Looks
 from lodestar_sim.follower_config import FollowerConfig, aside_angle
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorStatus
 
-WALKS = NavigatorConfig()
-LEADS = replace(WALKS, follower=replace(WALKS.follower, looks_aside=False))
+LEADS = NavigatorConfig()
+WALKS = replace(LEADS, follower=FollowerConfig(looks_aside=True))
 
 
 def driven(config: NavigatorConfig, grid, goal=(18.0, 6.0, 0.0)) -> tuple[Drive, float]:
@@ -62,5 +62,5 @@ def test_what_was_seen_on_the_way_there_is_not_looked_at_on_the_way_back():
 
 
 def test_a_body_that_walks_sideways_as_fast_as_ahead_still_sees_its_way():
-    drive, _ = driven(replace(WALKS, follower=FollowerConfig(max_lateral=2.0)), free_room(20.0, 12.0))
+    drive, _ = driven(replace(WALKS, follower=FollowerConfig(max_lateral=2.0, looks_aside=True)), free_room(20.0, 12.0))
     assert np.abs(np.array(drive.track)[:, 2]).max() <= LookConfig().fov / 2.0 + 0.05

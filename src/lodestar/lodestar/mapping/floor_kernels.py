@@ -18,7 +18,7 @@ _NEW, _WAITS, _DONE = (
 _HIGHER = 5  # scans in a row that must see a cell higher before its floor is believed to have risen
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def in_cells(returns, origin, corner, resolution):
     """Returns (N, 3) and origin (3,), metres, as cells in plan from `corner` and metres of height."""
     ends, start = np.empty((len(returns), 3)), np.empty(3)
@@ -32,7 +32,7 @@ def in_cells(returns, origin, corner, resolution):
     return ends, start
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def tread(
     height,
     variance,
@@ -70,7 +70,7 @@ def tread(
             trodden[row, column] = True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def cross(closest, crossed, ends, origin, reach, needed):
     """Mark cells under rays, and lower their `closest`, the least distance from which a ray has crossed them.
 
@@ -97,7 +97,7 @@ def cross(closest, crossed, ends, origin, reach, needed):
                     closest[row, column] = k * length
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _samples(origin, end, deeper_than):
     """First and last sample of a ray below `deeper_than`, and the number of samples on the whole ray; the cell of the
     return tells of itself.
@@ -110,7 +110,7 @@ def _samples(origin, end, deeper_than):
     return max(math.ceil(first * steps), 0), int(last * steps), steps
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def trace_below(height, hits, passed, touched, scan, ends, origin, deeper_than, highest, margin, used):
     """Notes how deep rays that end below `deeper_than` pass under cells; mirror images are struck from `used`.
 
@@ -149,7 +149,7 @@ def trace_below(height, hits, passed, touched, scan, ends, origin, deeper_than, 
                 break
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def lowest_returns(
     ends, used, lowest, highest, spread, seen, scan, noise, noise_per_meter, origin, resolution
 ):
@@ -187,7 +187,7 @@ def lowest_returns(
     return found[:count], rays[:kept]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def fuse_heights(
     cells, lowest, highest, spread, height, variance, hits, above, face, gate, least_gate, rise, step
 ):
@@ -225,7 +225,7 @@ def fuse_heights(
                 above[row, column] = 0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def walk(height, hits, face, seeds, resolution, step, gap_step, gap_slope, slope, doubt):
     """Return the cells where a walk from the seeds finds floor, (rows, columns) bool, and its height, float32, metres.
 
@@ -299,7 +299,7 @@ def walk(height, hits, face, seeds, resolution, step, gap_step, gap_slope, slope
     )
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _fill(closest, floor, first, stride, start, end, size, widths, least):
     """Fill the places start .. end - 1 of a line if a gap of `size` cells is narrow enough for the distance."""
     for level in range(len(widths)):
@@ -311,7 +311,7 @@ def _fill(closest, floor, first, stride, start, end, size, widths, least):
             return
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _fill_line(seen, foot, closest, floor, first, stride, count, widths, least):
     """Fill the gaps between the cells first, first + stride ... of flat arrays; see `bridge`."""
     floor_before, foot_before = -1, -1  # places on the line
@@ -332,7 +332,7 @@ def _fill_line(seen, foot, closest, floor, first, stride, count, widths, least):
             foot_before = place
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def bridge(seen, foot, closest, widths, diagonal_widths, least):
     """Seen floor, and the gaps in its rows, columns and diagonals that are as narrow as the distance allows: (rows,
     columns) bool.

@@ -16,7 +16,7 @@ SEEN = 2  # evidence of a scan that sees the surface; chosen: a cell on the edge
 SURE = 4  # evidence from which on the surface is believed: two scans
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def tips(ends, used, tip, tipped, scan, origin, resolution, reach, highest, noise_per_meter):
     """Note the highest return of this scan per cell, and return the cells (M,) flat.
 
@@ -43,7 +43,7 @@ def tips(ends, used, tip, tipped, scan, origin, resolution, reach, highest, nois
     return found[:count]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def fuse(cells, tip, top, tops, low, gate):
     """The highest surface of cells (M,) flat follows what this scan saw there.
 
@@ -65,7 +65,7 @@ def fuse(cells, tip, top, tops, low, gate):
             tops[row, column] -= 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def pass_under(ends, used, top, tops, tipped, scan, origin, resolution, reach, highest, gate):
     """A ray that passes lower than `gate` metres under the surface of a cell takes evidence, once per scan."""
     rows, columns = top.shape

@@ -118,9 +118,16 @@ class Sides:
     def states(
         self, newest: np.ndarray, part: Callable[[Any], np.ndarray] = lambda content: content
     ) -> np.ndarray:
-        """Return (K, ...) one array of the contents; newest: (B, ...) of the blocks in the pool."""
-        every = [array for copies, last in zip(self.copies, newest) for array in (*map(part, copies), last)]
-        return np.array(every, newest.dtype).reshape(-1, *newest.shape[1:])
+        """Return (K, ...) one array of the contents; newest: (B, ...) of the blocks in the pool.
+
+        Row by row: as one call of numpy it would keep other threads waiting for tenths of a second.
+        """
+        found, row = np.empty((len(self.places), *newest.shape[1:]), newest.dtype), 0
+        for copies, last in zip(self.copies, newest):
+            for content in (*map(part, copies), last):
+                found[row] = content
+                row += 1
+        return found
 
     def before(self, offset: int) -> np.ndarray:
         """Return (K,) int64 the row of the state before each of the same block, -1 = it is the first; `offset` rows lie

@@ -11,6 +11,7 @@ from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.plan_chain import PlanChain
+from lodestar.mapping.closure_rehearsal import rehearse_plan
 from lodestar.mapping.grid_file import VERSIONS
 from lodestar.mapping.octomap import MapExtentError, OctoMapper
 from lodestar.storage.checkpoint import CheckpointConfig
@@ -52,6 +53,8 @@ class MappingNode(LodestarNode):
         self._config = declare_part(self, MappingConfig)
         self._frames = declare_config(self, FrameNames, "frames.")
         self._chain = self.timed(PlanChain(self._config))
+        if isinstance(self._chain.mapper, OctoMapper):
+            rehearse_plan(self._config.octomap)
         self._lock = threading.RLock()  # of the chain: a save copies its mapper, a load replaces it
         self._floors = FloorDesk(self, self._chain, self._config, self._lock)
         self._shown = self._chain.grid  # the grid that was published last, or that waits for a first turn

@@ -11,6 +11,7 @@ from sensor_msgs.msg import PointCloud2
 from lodestar.assembly.config import SemanticVoxelsConfig
 from lodestar.assembly.voxel_chain import VoxelChain
 from lodestar.mapping.admission import FrameRejected
+from lodestar.mapping.closure_rehearsal import rehearse_voxels
 from lodestar.mapping.colors import colors_of
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
@@ -45,6 +46,7 @@ class SemanticVoxelsNode(LodestarNode):
         super().__init__("semantic_voxels", **kwargs)
         PoseGraphInput(self)
         self._config = declare_part(self, SemanticVoxelsConfig)
+        rehearse_voxels(self._config.voxels)
         self._chain = self.timed(VoxelChain(self._config, self.shared, uuid.uuid4().hex[:12]))
         self._instances = self.create_publisher(msg.InstanceArray, "~/instances", qos.EVENT)
         self._cloud = self.create_publisher(PointCloud2, "~/cloud", qos.LATCHED)

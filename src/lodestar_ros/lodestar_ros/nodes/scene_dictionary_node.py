@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from nav_msgs.msg import OccupancyGrid
-
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.assembly.scene_chain import SceneChain
 from lodestar.mapping.records import InstanceDelta
@@ -17,8 +15,6 @@ from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.storage.saved_map import SaveConfig
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
-from lodestar_ros.conversions import grid_from_msg
-from lodestar_ros.conversions_regions import regions_to_msg
 from lodestar_ros.conversions_scene import keyframe_from_msg, reading_from_msg, scene_to_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
@@ -34,6 +30,7 @@ from lodestar_ros.scene_client import InstanceClient
 from lodestar_ros.scene_display import SceneDisplay
 from lodestar_ros.scene_enrichment import SceneEnrichment
 from lodestar_ros.scene_fields import SceneFields
+from lodestar_ros.scene_rooms import SceneRooms
 from lodestar_ros.workers import QueueWorker
 
 EXPIRY = 1.0  # s between two looks whether people and animals are over
@@ -60,16 +57,14 @@ class SceneDictionaryNode(LodestarNode):
         self._scene = self._chain.dictionary
         self._start = uuid.uuid4().hex[:6]  # identifies this process, at whose start revisions begin
         self._entities = self.create_publisher(msg.SceneDelta, "~/entities", qos.EVENT)
-        self._regions = self.create_publisher(msg.RegionArray, "~/regions", qos.LATCHED)
         self._worker: QueueWorker = QueueWorker("update", self._update, self.diagnostics.error)
         self.on_close(self._worker.close)
         self.create_service(srv.GetEntities, "~/get_entities", self._on_get_entities)
         self._instances = InstanceClient(self, self._worker.submit, self._on_whole)
         self._queries = QueryServer(self, self._scene.entities, lambda: self._scene.rooms, book, config)
         self._enrichment = SceneEnrichment(self, self._chain, config)
-        self._fields = SceneFields(
-            self, self._chain, config.display_period, self._worker.submit, self._look_for_rooms
-        )
+        rooms = SceneRooms(self, self._chain, config.regions_period, self._worker.submit, self._publish)
+        SceneFields(self, self._chain, config.display_period, self._worker.submit, rooms.look)
         self._files = MapFiles(
             self, self._chain, self._worker.submit, self._on_loaded,
             declare_config(self, SaveConfig, "saves."), declare_config(self, CheckpointConfig, "checkpoint."),
@@ -78,40 +73,22 @@ class SceneDictionaryNode(LodestarNode):
         MovedThingsWatch(self, self._chain, config.changes_period, self._worker.submit, self._publish)
         self._naming = RegionNaming(self, self._scene, self._chain.divide_again, self._files.take_now)
         self._display = SceneDisplay(self, self._scene, config.display_period)
-        self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
         self.listen(
             msg.Keyframe, "keyframes", lambda m: self._scene.link_keyframe(keyframe_from_msg(m)), qos.EVENT
         )
         self.listen(msg.SignReading, "signs", self._on_signs, qos.EVENT)
-        self.steady_timer(config.regions_period, self._look_for_rooms)
         self.steady_timer(EXPIRY, lambda: self._worker.submit(self._expire_movers))
         self.diagnostics.value("entities", lambda: len(self._scene))
         for count in ("source_restarts", "orphans"):
             self.diagnostics.value(f"instances.{count}", partial(self._count, count))
 
-    def _on_grid(self, message: OccupancyGrid) -> None:
-        self._chain.grid = grid_from_msg(message)
-        if self._chain.is_elsewhere:
-            self._look_for_rooms()
-
     def _on_signs(self, message: msg.SignReading) -> None:
         reading = reading_from_msg(message)
         self._worker.submit(lambda: self._publish(self._chain.take_signs(reading)))
 
-    def _look_for_rooms(self) -> None:
-        if self._chain.rooms_wait:
-            self._worker.submit(self._find_rooms)
-
     def _expire_movers(self) -> None:
         """On the worker: nothing tells that somebody left where no images come."""
         self._publish(self._scene.expire_movers())
-
-    def _find_rooms(self) -> None:
-        """On the worker."""
-        found = self._chain.find_rooms()
-        if found is not None:
-            self._regions.publish(regions_to_msg(found.mask, found.grid, found.regions, found.revision))
-            self._publish(found.delta)
 
     def _count(self, name: str) -> int:
         return self._scene.counts[name]

@@ -66,7 +66,7 @@ class Anchor:
                 correction = self.trajectory.correction(before, now, odom_from_sensor, stamp)
         if before is None or jump is None or correction is None:
             rest = None if stamp is None else self.trajectory.remainder(stamp, now @ odom_from_sensor)
-            if rest is None and jump is not None and stamp is not None:
+            if rest is None and jump is not None and stamp is not None:  # a match
                 self.trajectory.expect_graph(stamp)
             yield rest
             if rest is not None:

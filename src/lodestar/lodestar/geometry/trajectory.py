@@ -27,9 +27,7 @@ class Trajectory:
         self._serials = np.empty(64, np.int64)
         self._way = np.empty(64)  # metres since the start
         self._bends = np.empty((64, 2))  # drift of the edge that ends here: metres, radians
-        self._count = 0
-        self._next = 0
-        self._submap = 0
+        self._count = self._next = self._submap = 0
         self._odom: np.ndarray | None = None  # odom <- sensor of the newest node
         self._last: np.ndarray | None = None  # map <- odom there, but for jumps
         self._matching = False  # whether SLAM has moved it since the node before
@@ -163,9 +161,8 @@ class Trajectory:
         distance, angle = self._since(odom_from_sensor)
         sensor, target = before @ odom_from_sensor, now @ odom_from_sensor
         old = self._old(target[:3, 3], self.way + distance, self.config.near)
-        if not len(old) and self._is_match(
-            before if self._last is None else self._last, now, odom_from_sensor
-        ):
+        last = before if self._last is None else self._last
+        if not len(old) and self._is_match(last, now, odom_from_sensor):
             return None
         self.expect_graph(stamp)
         turned, away, config = rotation_vector(jump[:3, :3]), target[:3, 3] - sensor[:3, 3], self.config
@@ -186,10 +183,7 @@ class Trajectory:
         return self._whole(moves, stamp, sensor[:3, 3])
 
     def expect_graph(self, stamp: float) -> None:
-        """Bind the graph from before the jump of this stamp; the next one tells what else it has moved.
-
-        A match that moves nothing is a jump too, once `remainder` has nothing left from the jump before.
-        """
+        """Bind the graph from before the jump or match of this stamp; the next one tells what else it has moved."""
         known = self.graphs.at(self._posed)  # by the pose before the jump
         if known is not None and known.stamp > self._jumped:
             self._look(known)
@@ -199,7 +193,7 @@ class Trajectory:
         """Return whether SLAM has laid the newest node where its scan fits, and nothing else.
 
         It does so at each node, which takes back what odometry has drifted since the last one, and a slip. last, now:
-        (4, 4) map <- odom at the newest node and now: a robot that stands is moved by one match in all.
+        (4, 4) map <- odom at the newest node and now, so that a robot that stands is moved by one match in all.
         """
         config, (distance, _) = self.config, self._since(odom_from_sensor)
         away = (now @ odom_from_sensor)[:3, 3] - (last @ odom_from_sensor)[:3, 3]
@@ -380,9 +374,8 @@ class _Followed(NamedTuple):
 _BESIDE = 3.0  # metres from the way at which a turn counts; chosen, half a room
 _ARRAYS = ("_poses", "_stamps", "_serials", "_way", "_bends")
 _UNDO = 3  # corrections before the last that can be undone; chosen
-_TOUCHED = (
-    1e-3  # metres and radians from which map <- odom counts as moved by a match; chosen, a tenth of its cell
-)
+# metres and radians from which map <- odom counts as moved by a match; chosen, a tenth of its cell
+_TOUCHED = 1e-3
 _SAME, _SAME_ANGLE = 0.05, 0.0175  # metres and radians within which map <- odom is what it was; half a jump
 
 

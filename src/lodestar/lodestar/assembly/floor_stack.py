@@ -162,9 +162,8 @@ class FloorStack:
             return
         self._plan.use(plan_mapper(self._plan.config), lambda: stamp)
         self._returning = floor, stamp
-        self.building = replace(
-            self.building, active=UNKNOWN, note=f"I look whether this is the {floor.name}"
-        )
+        note = f"I look whether this is the {floor.name}"
+        self.building = replace(self.building, active=UNKNOWN, note=note, since=stamp)
 
     def _compare(self, stamp: float, feet: np.ndarray) -> None:
         """Take the known floor's map up again where what stands around fits it, or begin another one beside it."""
@@ -270,6 +269,7 @@ class FloorStack:
     def use(self, saved: SavedFloors, now: Callable[[], float]) -> Callable[[], None]:
         """Take the floors of a saved map into use; return what takes that back. The robot is on the active one."""
         former = self.building, self._mappers, self._last, self._watch, self._failures
+        since = now()  # before that of the grid
         back = self._plan.use(saved.active, now)
         self._watch = HeightWatch(self.config.watch)
         self._returning = self._crossing = None
@@ -278,7 +278,7 @@ class FloorStack:
             self.building, self._mappers, self._last = Building(), {}, UNKNOWN
         else:
             told = self.config.stairs or self.config.lifts
-            self.building = replace(saved.building, is_told=told)
+            self.building = replace(saved.building, is_told=told, since=since)
             self._mappers, self._last = dict(saved.mappers), saved.building.active
 
         def take_back() -> None:

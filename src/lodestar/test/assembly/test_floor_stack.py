@@ -100,8 +100,10 @@ def test_a_known_floor_that_looks_otherwise_is_told_and_its_map_is_kept() -> Non
     first = robot.plan.mapper
     before = first.project(0.0)
     robot.climb(3.0, 2)
+    came = robot.now
     robot.climb(-3.0, 77)  # another building's floor at the same height
     building = robot.stack.building
+    assert building.since > came, "the grid of the second floor is none of the third"
     assert "does not fit" in building.note and len(building.floors) == 3
     assert robot.plan.mapper is not first
     assert kept(first.project(0.0), before)
@@ -337,7 +339,9 @@ def test_all_floors_of_a_saved_map_come_back() -> None:
     robot.stay(1)
     robot.climb(3.0, 2)
     held, other = saved(robot), Walker()
-    held.load([other.stack.part(lambda: 0.0)])
+    held.load([other.stack.part(lambda: 7.0)])
+    building, grid = other.stack.building, other.plan.grid
+    assert building.since == 7.0 and grid is not None and grid.stamp >= 7.0, "older grids are another map's"
     assert [f.level for f in other.stack.building.floors] == [0, 1] and other.stack.building.active == 2
     np.testing.assert_array_equal(other.plan.mapper.project(0.0).cells, robot.plan.mapper.project(0.0).cells)
     other.be(robot.x, 0.0)  # odometry begins anew

@@ -30,6 +30,9 @@ _ASIDE_TIMES = np.array([0.25, 0.5, 1.0, 1.5])  # s of a step aside that must be
 _ASIDE = 0.1  # closeness that a step aside must gain; chosen: 0.12 m
 _BODIES = 0.65  # closeness from which it steps aside no more: 0.42 m, where bodies touch beside it; chosen
 _STAYS_FINAL = 1.5  # m before the goal within which the robot keeps taking its heading; chosen
+_MOST_ASIDE = math.radians(
+    80.0
+)  # between heading and motion, whatever the camera sees; chosen: it still walks ahead
 _NUDGE = 0.12  # m/s sideways while turning without room
 
 
@@ -60,7 +63,7 @@ class PathFollower:
     def __init__(self, config: FollowerConfig, looks: LookConfig = _LIMITS):
         self.config = config
         # at most half of the view, so that the robot sees where it walks
-        aside = min(aside_angle(config), looks.fov / 2.0) if config.looks_aside else 0.0
+        aside = min(aside_angle(config), looks.fov / 2.0, _MOST_ASIDE) if config.looks_aside else 0.0
         self.headings = WayHeadings(aside, looks)
         self._times = config.look_time * np.array([0.08, 0.16, 0.25, 0.4, 0.6, 0.8, 1.0])
         self.reset()

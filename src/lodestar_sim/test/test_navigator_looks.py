@@ -62,5 +62,15 @@ def test_what_was_seen_on_the_way_there_is_not_looked_at_on_the_way_back():
 
 
 def test_a_body_that_walks_sideways_as_fast_as_ahead_still_sees_its_way():
-    drive, _ = driven(replace(WALKS, follower=FollowerConfig(max_lateral=2.0, looks_aside=True)), free_room(20.0, 12.0))
+    drive, _ = driven(
+        replace(WALKS, follower=FollowerConfig(max_lateral=2.0, looks_aside=True)), free_room(20.0, 12.0)
+    )
     assert np.abs(np.array(drive.track)[:, 2]).max() <= LookConfig().fov / 2.0 + 0.05
+
+
+@pytest.mark.parametrize("fov", [math.pi, 2.0 * math.pi])
+def test_a_camera_that_sees_all_around_on_a_body_that_walks_sideways_as_fast(fov):
+    config = NavigatorConfig(
+        follower=FollowerConfig(max_lateral=0.75, looks_aside=True), looks=LookConfig(fov=fov)
+    )
+    driven(config, free_room(20.0, 12.0))

@@ -71,7 +71,9 @@ class ExpertServer:
         node.diagnostics.value("propose.latency_s", lambda: self.latency)
 
     def _on_grid(self, message: OccupancyGrid) -> None:
-        self._grid = grid_from_msg(message)
+        grid = grid_from_msg(message)
+        if not self._building.outdates(grid.stamp):
+            self._grid = grid
 
     def _take_building(self, building: Building) -> None:
         """Forget a grid that is another floor's; then follow."""

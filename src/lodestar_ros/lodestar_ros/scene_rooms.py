@@ -36,7 +36,10 @@ class SceneRooms:
         node.steady_timer(period, self.look)
 
     def _on_grid(self, message: OccupancyGrid) -> None:
-        self._chain.grid = grid_from_msg(message)
+        grid = grid_from_msg(message)
+        if self._chain.building.outdates(grid.stamp):
+            return
+        self._chain.grid = grid
         if self._chain.is_elsewhere:
             self.look()
 

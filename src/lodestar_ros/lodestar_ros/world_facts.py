@@ -43,8 +43,11 @@ class WorldFacts:
         node.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
 
     def _on_grid(self, message: OccupancyGrid) -> None:
-        self.plan = grid_from_msg(message)
-        self._on_new_grid(self.plan)
+        grid = grid_from_msg(message)
+        if self.building.outdates(grid.stamp):
+            return
+        self.plan = grid
+        self._on_new_grid(grid)
 
     def _on_energy(self, budget: EnergyBudget) -> None:
         self.energy = budget

@@ -230,6 +230,11 @@ def test_things_and_rooms_of_one_floor_are_unknown_on_the_other(bed: Bed) -> Non
     assert set(bed.loop.whole.entities) == {1, 2}
     bed.until(lambda: set(bed.loop.here.regions) == {int(i) for i in second[1].split(", ")}, "its rooms")
 
+    bed.grids.publish(grid_to_msg(room(50, bed.loop.building.since - 0.5)))  # of the first floor, late
+    bed.spin(0.5)
+    late = bed.asked_until("2", 40)
+    assert late[1] == second[1], "it is divided into no rooms"
+
     for bad in ("", "{", '{"floors": 3}', text_of(both).replace('"active": 2', '"active": 7')):
         bed.floors.publish(String(data=bad))
     bed.spin(0.3)

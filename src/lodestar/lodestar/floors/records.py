@@ -12,6 +12,7 @@ import numpy as np
 
 UNKNOWN = 0  # id of no floor: the robot is between two, or does not know on which it is
 LOWEST, HIGHEST = -20, 200  # levels that a building may have; chosen: the tallest has 163 storeys
+LATE = 5.0  # s by which a message may come late; chosen: a clock that was set back is set back by more
 BELOW = 0.5  # m under a floor up to which a thing counts as being on it: drift of heights; chosen
 
 
@@ -183,6 +184,10 @@ class Building:
         known, as one of an older map, may be this one.
         """
         return UNKNOWN in (floor, self.active) or floor == self.active or self.floor(floor) is None
+
+    def outdates(self, stamp: float) -> bool:
+        """Return whether a plan grid of this stamp, seconds, is that of the floor before, and came late."""
+        return 0.0 < self.since - stamp <= LATE
 
     def ways_from(self, floor: int) -> tuple[Passage, ...]:
         """Return the passages that may be taken from a floor."""

@@ -14,6 +14,7 @@ from lodestar.floors.records import Building
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_ros import qos
+from lodestar_ros.building_input import BuildingInput
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg, velocity_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.keep_out import KeepOutInput
@@ -90,6 +91,7 @@ class SelectorScene:
     def __init__(self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread) -> None:
         self._loop = loop
         self._client = SceneClient(node, thread.post, archived=True, on_building=self._follow)
+        self.floors = self._client.floors
         loop.on_scene(self._client.here, self._client.mirror)
 
     def _follow(self, building: Building) -> None:
@@ -99,10 +101,14 @@ class SelectorScene:
 
 
 class GridInput:
-    """The grid with the keep-out zones. Subscribes: ``grid``, ``costmap_filter_info`` and its mask."""
+    """The grid with the keep-out zones; one of the floor before that comes late is dropped. Subscribes: ``grid``,
+    ``costmap_filter_info`` and its mask.
+    """
 
-    def __init__(self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread) -> None:
-        self._loop, self._thread = loop, thread
+    def __init__(
+        self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread, floors: BuildingInput
+    ) -> None:
+        self._loop, self._thread, self._floors = loop, thread, floors
         self._grid: OccupancyGrid2D | None = None
         self._keep_out = KeepOutInput(node, self._give)
         node.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
@@ -118,6 +124,8 @@ class GridInput:
 
     def _take(self, grid: OccupancyGrid2D) -> None:
         """On the loop's thread."""
+        if self._floors.newest.outdates(grid.stamp):
+            return
         zoned = self._keep_out.apply(grid)
         assert zoned is not None
         self._loop.on_grid(zoned)

@@ -36,7 +36,7 @@ from lodestar_ros.conversions_scene import instances_to_msg
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.nodes.expert_node import ExpertNode
 from lodestar_ros.nodes.scene_dictionary_node import SceneDictionaryNode
-from lodestar_ros.selector_inputs import SelectorScene
+from lodestar_ros.selector_inputs import GridInput, SelectorScene
 
 pytestmark = pytest.mark.ros
 LIMIT = 60.0
@@ -93,13 +93,16 @@ class Loop:
     """What the decision loop is told."""
 
     def __init__(self) -> None:
-        self.building, self.here, self.whole = Building(), None, None
+        self.building, self.here, self.whole, self.rows = Building(), None, None, 0
 
     def on_building(self, building: Building) -> None:
         self.building = building
 
     def on_scene(self, mirror, whole) -> None:
         self.here, self.whole = mirror, whole
+
+    def on_grid(self, grid: OccupancyGrid2D) -> None:
+        self.rows = len(grid.cells)
 
 
 class AtOnce:
@@ -120,7 +123,8 @@ class Bed:
         self.scene = SceneDictionaryNode(context=context, parameter_overrides=given)
         self.selector = LodestarNode("selector", context=context, cli_args=remap)
         self.loop = Loop()
-        SelectorScene(self.selector, self.loop, AtOnce())
+        floors = SelectorScene(self.selector, self.loop, AtOnce()).floors
+        GridInput(self.selector, self.loop, AtOnce(), floors)
         self.driver = Node("driver", context=context)
         self.executor = SingleThreadedExecutor(context=context)
         for node in (self.expert, self.scene, self.selector, self.driver):
@@ -234,6 +238,7 @@ def test_things_and_rooms_of_one_floor_are_unknown_on_the_other(bed: Bed) -> Non
     bed.spin(0.5)
     late = bed.asked_until("2", 40)
     assert late[1] == second[1], "it is divided into no rooms"
+    assert bed.loop.rows == 40, "and the loop plans on none"
 
     for bad in ("", "{", '{"floors": 3}', text_of(both).replace('"active": 2', '"active": 7')):
         bed.floors.publish(String(data=bad))

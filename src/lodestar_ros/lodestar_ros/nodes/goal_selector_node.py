@@ -63,7 +63,7 @@ class GoalSelectorNode(LodestarNode):
             LoopThread(loop, clock.now, self._carry_out, config.tick_period, config.loop_patience, on_error)
         )
         self._heartbeat = HeartbeatPublisher(self, thread, frames.map)
-        SelectorScene(self, loop, thread)
+        floors = SelectorScene(self, loop, thread).floors
         self._navigator = Nav2Client(
             self,
             lambda event: thread.post(lambda: loop.on_navigation(event)),
@@ -103,7 +103,7 @@ class GoalSelectorNode(LodestarNode):
             PassageDesk(self, loop, thread, frames),
         )
         self._pose = PoseInput(self, loop, thread, frames)
-        GridInput(self, loop, thread)
+        GridInput(self, loop, thread, floors)
         battery = declare_config(self, BatteryConfig, "battery.")
         BatteryInput(self, battery, lambda budget: thread.post(lambda: loop.on_energy(budget)))
         PointServer(self, loop, thread, clock.now)

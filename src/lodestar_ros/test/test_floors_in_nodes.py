@@ -26,6 +26,7 @@ from lodestar.floors.records import UNKNOWN, Building, Floor
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
 from lodestar.language.grammar import parse_directive
 from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta
+from lodestar_bringup.domains import free_domain
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import ProposeGoal
 from lodestar_ros import qos
@@ -208,11 +209,12 @@ def questions(said: list[str]) -> int:
 @pytest.fixture
 def bed():
     context = Context()
-    context.init()
-    made = Bed(context)
-    yield made
-    made.close()
-    context.try_shutdown()
+    with free_domain() as domain:
+        context.init(domain_id=domain)
+        made = Bed(context)
+        yield made
+        made.close()
+        context.try_shutdown()
 
 
 def test_things_and_rooms_of_one_floor_are_unknown_on_the_other(bed: Bed) -> None:

@@ -1,4 +1,4 @@
-"""Nothing is compiled, or loaded, while the first loop of a process is closed."""
+"""The first loop that a process closes compiles and loads no kernel."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def room(rows: int, stamp: float) -> OccupancyGrid2D:
 
 
 class Loop:
-    """What the decision loop is told."""
+    """A decision loop that keeps the newest of each thing that it hears."""
 
     def __init__(self) -> None:
         self.building, self.here, self.whole, self.rows = Building(), None, None, 0

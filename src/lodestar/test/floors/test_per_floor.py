@@ -1,4 +1,4 @@
-"""What belongs to one floor: it is there again on the same floor, and never on another one."""
+"""A part of one floor is there again on the same floor, and never on another one."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ def test_what_no_match_can_be_moves_everything_on_a_way_without_a_loop(shift):
 @settings(deadline=None, max_examples=30)
 @given(st.floats(0.11, 0.25), st.integers(2, 30), st.floats(-math.pi, math.pi))
 def test_a_robot_that_stands_is_moved_by_one_match_and_then_with_its_map(size, often, direction):
-    """What is seen before and after never lies farther apart than one match and the jump that is too small."""
+    """Views from before and after lie at most one match, and a jump that is too small, apart."""
     run, followed = Matched(winding(40.0), 1, 0.0, 0.0), Followed()
     followed.drive(run, 1)
     link, step = run.links[-1], size * np.array([math.cos(direction), math.sin(direction)])

@@ -9,6 +9,7 @@ from lodestar.assembly import parts
 from lodestar.experts.protocol import (
     Describer,
     Expert,
+    Follower,
     GridReader,
     Listener,
     PictureChooser,
@@ -84,6 +85,12 @@ class ExpertPanel:
             one.set_view(frame, segmented)
             if isinstance(one, Describer) and self._described[one].due(frame.stamp):
                 self._tell(one.describe())
+
+    def follow(self, frame: RgbdFrame) -> None:
+        """Give the pose of a view that is none of this panel's floor."""
+        for one in self.experts.values():
+            if isinstance(one, Follower):
+                one.follow(frame)
 
     def _tell(self, description: SceneDescription | None) -> None:
         for one in self.experts.values():

@@ -29,9 +29,8 @@ from lodestar.storage.archive import Archive
 from lodestar.storage.saved_map import GRID, ArchivePart
 from lodestar.timing.stamps import Periodic
 
-_SAME_LIFT = (
-    1.0  # m between two places of the door of one lift, as people tell of them; chosen: less than its cabin
-)
+# m between two places of the door of one lift, as people tell of them; chosen: less than its cabin
+_SAME_LIFT = 1.0
 
 
 class FloorStack:
@@ -93,8 +92,14 @@ class FloorStack:
     def follow(self, map_from_odom: np.ndarray, odom_from_base: np.ndarray, stamp: float) -> bool:
         """Take map <- odom and odom <- base at a stamp, (4, 4) each; return whether ways between floors have moved with
         the part of the map that they lie in (ADR 0095). Poses that are not finite are dropped.
+
+        Plans that take no turns now follow too: what matches take back meanwhile would be one large jump afterwards.
         """
         before = self.building
+        for mapper in self._mappers.values():
+            if self.rests or mapper is not self._plan.mapper:
+                with suppress(ValueError):
+                    mapper.follow(map_from_odom, odom_from_base, stamp)
         with suppress(ValueError), self._anchor.correction(map_from_odom, odom_from_base, stamp) as moved:
             if moved is not None and (before.passages or before.hints):
                 self.building = replace(

@@ -236,8 +236,12 @@ class HeadlessRobot:
         self._give_grid()
         with self._stages("experts_listen"):
             self.panel.set_scene(self.map.here)
-            if not (self.map.floors.rests or self.map.building.is_between):
-                self.panel.set_view(frame, segmented)
+            on_floor = not (self.map.floors.rests or self.map.building.is_between)
+            for panel in self._panels.all:
+                if on_floor and panel is self.panel:
+                    panel.set_view(frame, segmented)
+                else:
+                    panel.follow(frame)
         with self._stages("loop"):
             self.loop.on_scene(self.map.here, self.map.mirror)
             self.loop.on_sight(frame.stamp)

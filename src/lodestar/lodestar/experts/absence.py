@@ -28,7 +28,7 @@ from lodestar.scene.records import Entity
 _BESIDE = 0.4  # m around a top, floor from which it is looked at; chosen
 # m^2 of floor in one piece that no way leads to, below which it is a leak of the sensors; chosen
 _CRUMB = 1.0
-# m^2, a floor of which less is known has more to it; chosen: the smaller of the generated apartments
+# m^2, a floor of which less is known has more to it, if no other floor is known; chosen: a small apartment
 _FLOOR = 60.0
 
 
@@ -146,16 +146,24 @@ class AbsenceJudge:
         return max(rates)
 
     def left(
-        self, step: Step, world: World, searched: SearchedFloor, goals: Iterable[np.ndarray]
+        self,
+        step: Step,
+        world: World,
+        searched: SearchedFloor,
+        goals: Iterable[np.ndarray],
+        typical: float = 0.0,
     ) -> FloorLeft | None:
-        """Return what is left to search on the robot's floor, with looks from the goals (3,) next; None as `belief`."""
+        """Return what is left to search on the robot's floor, with looks from the goals (3,) next; None as `belief`.
+
+        typical: m^2 that another floor of the building has; what this one's map lacks of them is taken to be hidden.
+        """
         space = self._space(step, world, searched)
         rate = self.shown_per_second(step, world, searched, goals)
         if space is None or rate is None:
             return None
         area = space.area + space.open_area
         unseen = space.missed(space.nearest, space.edges) * area
-        hidden = max(_FLOOR - area, 0.0)
+        hidden = max(_FLOOR - area, typical - area, 0.0)
         return FloorLeft(area + hidden, unseen + hidden, hidden, rate)
 
     def _believed(self, space: _SearchSpace, share: float) -> SearchBelief:

@@ -27,7 +27,7 @@ from lodestar.experts.reach import Reach
 from lodestar.experts.recall import Recall
 from lodestar.experts.tasks import TaskWatch
 from lodestar.experts.turn_memory import TURNS, TurnMemory
-from lodestar.experts.view_directions import ViewDirections
+from lodestar.experts.view_directions import ViewDirections, openness
 from lodestar.experts.view_judge import ViewJudge
 from lodestar.geometry.boxes import point_box_distance
 from lodestar.geometry.poses import wrap_angle
@@ -105,6 +105,10 @@ class EgocentricExpert:
         )
         pose = frame.map_from_camera
         self._turns.looked(float(pose[0, 3]), float(pose[1, 3]), math.atan2(pose[1, 2], pose[0, 2]))
+
+    def follow(self, frame: RgbdFrame) -> None:
+        """See `Follower`."""
+        self._recall.glimpses.follow(frame)
 
     def propose(self, request: ProposalRequest) -> Proposal | Rejection | Thinking:
         """Return a viewpoint of the best mark in view, else a turn, else a rejection; Thinking while a decision that
@@ -192,7 +196,7 @@ class EgocentricExpert:
             constraints=task.barred,
             points=points,
             turns=tuple(action.name for action in self._turns.fresh(request.robot_pose)),
-            openness={action.name: share for action, share in self._openness(frame).items()},
+            openness=openness(frame, self.config.open_depth),
             image=self._picture,
             pictures=self._offered(request),
         )
@@ -373,17 +377,6 @@ class EgocentricExpert:
             chance=self.config.turn_chance * (1.0 + openness),
             seconds=self._reach(request).seconds(goal, 0.0),
         )
-
-    def _openness(self, frame: RgbdFrame) -> dict[ActionKind, float]:
-        """Return the open share of `open_depth` at the view's left and right edge; behind the robot it is unknown."""
-        third = max(frame.depth.shape[1] // 3, 1)
-
-        def share(part: np.ndarray) -> float:
-            valid = part[np.isfinite(part) & (part > 0.0)]
-            return min(float(np.median(valid)) / self.config.open_depth, 1.0) if valid.size else 0.0
-
-        left, right = share(frame.depth[:, :third]), share(frame.depth[:, -third:])
-        return {ActionKind.TURN_LEFT: left, ActionKind.TURN_RIGHT: right, ActionKind.TURN_AROUND: 0.0}
 
     def _reject(self, request: ProposalRequest, reason: RejectionReason, message: str) -> Rejection:
         return Rejection(self.name, request.epoch, reason, message)

@@ -52,7 +52,7 @@ class GlimpseMemory:
         """Add a view with its detections and those of them that were lifted."""
         if frame.depth.shape != segmented.labels.shape or not np.isfinite(frame.map_from_camera).all():
             return
-        self._follow(frame)
+        self.follow(frame)
         fresh: list[Glimpse] = []
         seen: set[int] = set()
         for thing in things:
@@ -114,7 +114,8 @@ class GlimpseMemory:
         if all(math.dist(place, known) > self._config.same_goal for known in glimpse.goals):
             glimpse.goals.append(place)
 
-    def _follow(self, frame: RgbdFrame) -> None:
+    def follow(self, frame: RgbdFrame) -> None:
+        """Follow a jump of map <- odom; of each frame, also of those that it does not see."""
         with self._anchor.correction(frame.map_from_odom, frame.odom_from_camera, frame.stamp) as correction:
             if correction is not None:
                 self._glimpses = [_moved(glimpse, correction.at(glimpse.stamp)) for glimpse in self._glimpses]

@@ -166,6 +166,15 @@ class ViewReader(Protocol):
 
 
 @runtime_checkable
+class Follower(Protocol):
+    """Keeps places that move with the map, also while the robot is on another floor than its own."""
+
+    def follow(self, frame: RgbdFrame) -> None:
+        """Take the pose of a view that it is not to see."""
+        ...
+
+
+@runtime_checkable
 class Describer(Protocol):
     """Describes its view, every `description_period` (s of stamps) of its configuration."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from lodestar.experts.config import ApproachConfig, DirectionConfig, ReachConfig
 from lodestar.experts.facing_places import place_towards
-from lodestar.experts.protocol import Proposal, ProposalRequest
+from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
 from lodestar.experts.reach import Reach
 from lodestar.experts.room_belief import RoomBelief, hidden_floor
 from lodestar.experts.unseen_floor import UnseenFloor
@@ -119,3 +119,21 @@ def open_directions(frame: RgbdFrame, config: DirectionConfig) -> list[Direction
             bearing = float(wrap_angle(heading + middle))
             found.append(Direction(bearing, abs(sides[0] - sides[1]) / 2.0, depth))
     return found
+
+
+def openness(frame: RgbdFrame, full: float) -> dict[str, float]:
+    """Return by name of a turn the share, [0, 1], of `full` metres that is open at the view's left and right edge; what
+    is behind the robot is not known.
+    """
+    third = max(frame.depth.shape[1] // 3, 1)
+
+    def share(part: np.ndarray) -> float:
+        valid = part[np.isfinite(part) & (part > 0.0)]
+        return min(float(np.median(valid)) / full, 1.0) if valid.size else 0.0
+
+    left, right = share(frame.depth[:, :third]), share(frame.depth[:, -third:])
+    return {
+        ActionKind.TURN_LEFT.name: left,
+        ActionKind.TURN_RIGHT.name: right,
+        ActionKind.TURN_AROUND.name: 0.0,
+    }

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import ndimage
 
 from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.floor_archive import SavedFloors
@@ -34,6 +35,7 @@ class Walker:
         self.plan = PlanChain(MappingConfig())
         self.stack = FloorStack(config or FloorsConfig(stairs=True), self.plan)
         self.now, self.x, self.z, self.walls, self.floor = 0.0, 0.0, 0.0, 0, 0.0
+        self.map_from_odom = np.eye(4)
 
     def be(self, x: float, z: float, tilt: float = 0.0, walls: int = 0) -> None:
         """Stand at (x, 0, z) for STEP seconds and look around. walls: seed of what stands there."""
@@ -41,6 +43,8 @@ class Walker:
         self.x, self.z = x, z
         c, s = math.cos(tilt), math.sin(tilt)
         base = make_transform(np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]]), (x, 0.0, z))
+        odom_from_map = np.linalg.inv(self.map_from_odom)
+        self.stack.follow(self.map_from_odom, odom_from_map @ base, self.now)
         self.stack.observe(self.now, base)
         if not self.stack.rests:
             rng = np.random.default_rng(walls)
@@ -52,12 +56,21 @@ class Walker:
             sensor = base @ planar_transform(0.0, 0.0, 0.0, 0.5)
             up = np.array([0.0, 0.0, self.floor])
             seen = (points + up - sensor[:3, 3]) @ sensor[:3, :3]
-            self.plan.take_turn(LidarTurn(self.now, seen.astype(np.float32), sensor, np.eye(4), base))
+            drifted = odom_from_map @ sensor, self.map_from_odom, odom_from_map @ base
+            self.plan.take_turn(LidarTurn(self.now, seen.astype(np.float32), *drifted))
 
     def stay(self, walls: int, seconds: float = 4.0) -> None:
         self.walls, self.floor = walls, self.z
         for i in range(int(seconds / STEP)):
             self.be(self.x + 0.001 * i, self.z, walls=walls)
+
+    def drift(self, metres: float, turn: float, share: float) -> None:
+        """Walk to and fro by odometry that drifts by radians and metres per metre; each match takes it back."""
+        x, pace = self.x, 0.25
+        for i in range(int(metres / pace)):
+            self.map_from_odom = self.map_from_odom @ planar_transform(0.0, share * pace, turn * pace)
+            self.be(x + pace * (8 - abs(8 - i % 16)), self.z, walls=self.walls)
+        self.be(x, self.z, walls=self.walls)
 
     def climb(self, rise: float, walls: int) -> None:
         """Walk over a flight, and stand on the level behind it."""
@@ -91,6 +104,28 @@ def test_each_floor_has_its_mapper_and_gets_it_back(rise: float, down: bool) -> 
     robot.climb(-rise, 1)
     assert robot.plan.mapper is first and robot.stack.building.active == 1 and not robot.stack.building.note
     robot.climb(rise, 2)
+    assert robot.plan.mapper is second and len(robot.stack.building.floors) == 2
+
+
+@given(st.floats(40.0, 150.0), st.floats(-0.01, 0.01), st.floats(-0.1, 0.1))
+@settings(max_examples=8, deadline=None)
+def test_a_plan_stays_where_it_is_while_odometry_drifts_on_another_floor(
+    metres: float, turn: float, share: float
+) -> None:
+    """Up to 85 degrees and 15 m, of which each match takes back a little, as SLAM Toolbox's do."""
+    robot = Walker()
+    robot.stay(1)
+    first = robot.plan.mapper
+    robot.climb(3.0, 2)
+    second, before = robot.plan.mapper, first.project(robot.now)
+    robot.drift(metres, turn, share)
+    robot.climb(-3.0, 1)
+    assert robot.plan.mapper is first
+    walls = ndimage.binary_dilation(before.occupied, iterations=2)
+    now = first.project(robot.now)
+    cells = before.cells_of(now.points_of(np.argwhere(now.occupied)))
+    assert walls[cells[:, 0], cells[:, 1]].mean() > 0.95, "no wall stands where none was"
+    robot.climb(3.0, 2)
     assert robot.plan.mapper is second and len(robot.stack.building.floors) == 2
 
 

@@ -88,9 +88,12 @@ class EgoVlmExpertNode(LodestarNode):
         if self._colors is not None:
             frame = replace(frame, rgb=self._colors.at(stamp))
         with self._server.lock:
-            if not self._server.update():
+            is_here, one = self._server.update(), self._experts.here
+            for other in self._experts.all:
+                if not is_here or other is not one:
+                    other.follow(frame)
+            if not is_here:
                 return
-            one = self._experts.here
             one.set_view(frame, segmented)
             description = one.describe() if self._description_due.due(stamp) else None
         if description is not None:

@@ -94,15 +94,19 @@ class FloorSearch:
         others = self.elsewhere(run) or self._unsure(run)
         if not others:
             return False
-        left = judge.left(run.step, context.facts, context.searched, goals)
+        areas = run.floors.areas
+        typical = max((area for floor, area in areas.items() if floor != here.id), default=0.0)
+        left = judge.left(run.step, context.facts, context.searched, goals, typical)
         if left is None:
             return False
+        areas[here.id] = left.area - left.hidden
         pace, recent = self._paces(run, left)
         seconds = left.seconds(max(left.rate, recent), pace)
         for one in sorted(others, key=lambda other: other.seconds):
-            there = self._left_there(run, one.level) or FloorRest(
+            as_here = FloorRest(
                 left.area, left.area / pace
-            )  # as large as this one
+            )  # a floor that nobody has seen is as large as this one
+            there = self._left_there(run, one.level) or as_here
             if not FloorRest(left.unseen, seconds).is_slower(there, one.seconds):
                 continue
             if one.level is None:
@@ -113,7 +117,9 @@ class FloorSearch:
         return False
 
     def _paces(self, run: DirectiveRun, left: FloorLeft) -> tuple[float, float]:
-        """Return the m^2 per second that the search has shown on this floor, and of late; `_RATE` at first."""
+        """Return the m^2 per second that the search has shown on this floor, and of late; at first that of the floor
+        before, or `_RATE`.
+        """
         now, progress = self._context.now, run.floors.progress
         progress.append((now, left.shown))
         while len(progress) > 1 and now - progress[1][0] >= _WINDOW:
@@ -121,9 +127,10 @@ class FloorSearch:
         began, first = progress[0]
         stayed = now - max(run.floors.since, run.started)
         if now - began < _WINDOW or stayed < _WINDOW:
-            return _RATE, _RATE
+            return run.floors.pace or _RATE, run.floors.pace or _RATE
         recent = (left.shown - first) / (now - began)
-        return max(left.shown / stayed, _RATE / 5.0), max(recent, 0.0)
+        run.floors.pace = max(left.shown / stayed, _RATE / 5.0)
+        return run.floors.pace, max(recent, 0.0)
 
     def _unsure(self, run: DirectiveRun) -> list[Elsewhere]:
         """Return the floor to which stairs may lead that were seen from afar, where no way is known from here."""

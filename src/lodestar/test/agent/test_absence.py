@@ -8,6 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from agent_fakes import ACCEPT, TARGET, World, entity, exploring, room, thing, towards_target
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lodestar.agent.errands.commands import SendGoal, State
 from lodestar.agent.facts.config import LoopConfig
@@ -248,3 +250,12 @@ def test_a_silent_camera_looks_at_nothing():
     world.loop.on_sight(0.0)  # one image, and no other one
     result = ended(world, CHECK, time_limit=100.0)
     assert result.error_code is ErrorCode.CANNOT_ANSWER and not result.answers
+
+
+@given(st.floats(0.0, 500.0))
+def test_what_a_map_lacks_of_another_floors_size_is_hidden(typical):
+    step, known = Step(StepKind.FIND, thing("a chair")), looked_from([(2.0, 2.0)])
+    alone, told = (JUDGE.left(step, *known, [known[0].pose], *more) for more in ((), (typical,)))
+    assert told.area == pytest.approx(max(alone.area, typical))
+    assert told.hidden - alone.hidden == pytest.approx(told.area - alone.area)
+    assert told.shown == pytest.approx(alone.shown)

@@ -39,6 +39,7 @@ class Search:
         )  # fmt: skip
         transitions = SimpleNamespace(redecide=lambda run: None)
         self.way, self._left = way, left
+        self.typical = 0.0  # m^2 of another floor, that the judge was last told of
         self.search = FloorSearch(self.context, transitions, trip)
         self.run = SimpleNamespace(
             step=find().steps[0], step_index=0, floors=FloorTour(), started=0.0, text="", constraints=()
@@ -52,7 +53,7 @@ class Search:
 
     def until_over(self, limit: float) -> None:
         """Decide until everything is explored, or `limit` seconds are over."""
-        judge = SimpleNamespace(left=lambda *_: self._left(self.here, self.stays[self.here]))
+        judge = SimpleNamespace(left=lambda *told: self._told(told[-1]))
         while self.context.now < limit:
             left = self._left(self.here, self.stays[self.here])
             explored = left.unseen <= 0.0
@@ -62,6 +63,10 @@ class Search:
                 self.cross(self.run.floors.goal, explored)
             self.context.now += PERIOD
             self.stays[self.here] += PERIOD
+
+    def _told(self, typical: float) -> FloorLeft:
+        self.typical = typical
+        return self._left(self.here, self.stays[self.here])
 
     def cross(self, level: int, explored: bool) -> None:
         self.crossings.append((self.here, level + 1, explored))
@@ -124,3 +129,29 @@ def test_a_barren_floor_is_left_for_a_new_one_and_one_that_shows_much_is_not() -
         search = Search(2, 40.0, lambda floor, stayed, rate=rate: FloorLeft(100.0, 30.0, 0.0, rate))
         search.until_over(300.0)
         assert bool(search.crossings) is crosses
+
+
+@given(
+    area=st.floats(100.0, 400.0), rest=st.floats(0.1, 0.4), pace=st.floats(0.4, 2.0), way=st.floats(30.0, 100.0),
+    slow=st.floats(0.05, 0.3),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_a_floor_that_was_just_come_to_is_as_large_as_the_other_one(area, rest, pace, way, slow) -> None:
+    """Where little is on its map yet, little is left to look at there; but it is not searched for that."""
+
+    def left(floor: int, stayed: float) -> FloorLeft:
+        known = min(5.0 + pace * stayed, area)
+        most = (1.0 - rest) * area if floor == 1 else 0.95 * area
+        hidden = max(60.0 - known, search.typical - known, 0.0)
+        unseen = area - min(known, most) if floor == 1 else 0.05 * known
+        rate = pace if known < most else slow
+        return FloorLeft(known + hidden if floor > 1 else area, unseen + hidden, hidden, rate)
+
+    search = Search(2, way, left)
+    while search.context.now < 2000.0:
+        before = search.stays[2]
+        search.until_over(search.context.now + PERIOD)
+        if search.here == 1 and before > 0.0:
+            break
+    if len(search.crossings) > 1:
+        assert pace * search.stays[2] > 0.6 * area

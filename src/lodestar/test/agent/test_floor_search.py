@@ -155,3 +155,16 @@ def test_a_floor_that_was_just_come_to_is_as_large_as_the_other_one(area, rest, 
             break
     if len(search.crossings) > 1:
         assert pace * search.stays[2] > 0.6 * area
+
+
+@given(pace=st.floats(0.2, 3.0), way=st.floats(30.0, 100.0))
+@settings(max_examples=30, deadline=None)
+def test_the_pace_of_the_floor_before_counts_until_that_of_the_new_one_is_known(pace, way) -> None:
+    def left(floor: int, stayed: float) -> FloorLeft:
+        unseen = max(300.0 - pace * stayed, 30.0)
+        return FloorLeft(300.0, unseen, 0.0, pace if unseen > 30.0 else 0.0)
+
+    search = Search(2, way, left)
+    while search.here == 1:
+        search.until_over(search.context.now + PERIOD)
+    assert search.search._paces(search.run, FloorLeft(300.0, 300.0, 295.0, 0.0))[0] > 0.8 * pace

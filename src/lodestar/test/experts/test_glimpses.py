@@ -8,11 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from expert_worlds import Block, furnished, photograph, red_chair, request, thing
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
 from lodestar.experts.glimpses import GlimpseConfig, GlimpseMemory
 from lodestar.experts.lifted_detections import LiftConfig, lift
 from lodestar.experts.protocol import ActionKind, Proposal
+from lodestar.geometry.poses import inverse, planar_transform
 from lodestar.grid.success_pose import is_facing
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.language.reasoner import OfflineReasoner
@@ -97,6 +100,29 @@ def test_a_detection_without_usable_depth_or_an_image_of_another_size_is_no_refu
         memory.see(other, segmented, [])  # the detector sees it; its pixels have no depth
         memory.see(replace(other, depth=other.depth[::2, ::2]), nothing, [])
     assert len(memory.unknown_to(None)) == 1
+
+
+@given(st.floats(-0.005, 0.005), st.floats(-0.05, 0.05))
+@settings(max_examples=10, deadline=None)
+def test_glimpses_stay_while_odometry_drifts_on_another_floor(turn, share):
+    memory, map_from_odom = memory_of(POSE), np.eye(4)
+    (before,) = memory.unknown_to(None)
+    frame, nothing = photograph(AWAY)
+    for i in range(200):
+        map_from_odom = map_from_odom @ planar_transform(share / 2.0, 0.0, turn)
+        place = frame.map_from_camera.copy()
+        place[0, 3] += (100 - abs(100 - i)) / 2.0
+        drifted = replace(
+            frame,
+            stamp=float(i),
+            map_from_odom=map_from_odom,
+            odom_from_camera=inverse(map_from_odom) @ place,
+        )
+        memory.follow(drifted)
+    memory.see(drifted, nothing, [])
+    (glimpse,) = memory.unknown_to(None)
+    moved = float(np.linalg.norm(glimpse.thing.center - before.thing.center))
+    assert moved < 0.1
 
 
 def test_glimpses_jump_with_the_map_and_are_forgotten_in_another():

@@ -80,9 +80,9 @@ class OccupancyVoxels:
         touched = self._touched[: int(tally[0])]
         if node is not None and node[0] >= 0:
             places, serials = self._submaps.begun_before(touched, *node)
-            for place, serial, content in zip(places.tolist(), serials.tolist(), self._log_odds[places]):
-                if place < self._capacity:  # what there is no room for is kept behind them
-                    self._submaps.keep(place, serial, content)
+            there = places < self._capacity  # what there is no room for is kept behind them
+            places, serials = places[there], serials[there]
+            self._submaps.keep(places, serials, self._log_odds[places])
         count = kernels.update_marked(self._log_odds, self._marks, touched, _HIT, _MISS, _LOW, _HIGH)
         changed = touched[:count]
         if self._pool.refused:
@@ -134,7 +134,7 @@ class OccupancyVoxels:
         apart = submaps.told_apart(correction, self._pool.coords, side, self._resolution / 4.0)
         moving[apart.blocks] = False
         whole = np.flatnonzero(moving)
-        states = apart.states(self._log_odds[apart.blocks])
+        (states,) = apart.states(self._log_odds[apart.blocks])
         content = np.concatenate([self._log_odds[whole], states])
         before = np.concatenate([np.full(len(whole), -1), apart.before(len(whole))])
         source, node = np.concatenate([whole, apart.places]), np.concatenate([serials[whole], apart.serials])

@@ -8,10 +8,9 @@ loop closure these differences are moved apart and added.
 from __future__ import annotations
 
 import math
+import zlib
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -20,17 +19,21 @@ from lodestar.geometry.map_correction import MapCorrection, displacement
 from lodestar.mapping.blocks import CELLS, SIDE
 from lodestar.mapping.voxel_kernels import cell
 
-MOST = 32_768  # copies of blocks beyond which the oldest are dropped; chosen: 64 MB of log-odds
+MOST = 32_768  # copies of blocks beyond which the oldest are dropped; chosen: 10 MB of log-odds, 24 MB of surfaces
+_LEVEL = (
+    1  # of zlib; measured on a tour: a fifth of the bytes in 15 to 30 us of a block, 3 saves 2 to 6 % more
+)
 
 
 class BlockSubmaps:
     """For each block of a pool the node at which its content was begun, and its copies. tags: (capacity,) int32, serial
-    number of the node + 1, 0 = not known. copies: by place the serial number and the content of each, the oldest first.
+    number of the node + 1, 0 = not known. copies: by place the serial number and the packed content of each, the oldest
+    first.
     """
 
     def __init__(self, capacity: int, most: int = MOST) -> None:
         self.tags = np.zeros(capacity, np.int32)
-        self.copies: OrderedDict[int, list[tuple[int, Any]]] = OrderedDict()
+        self.copies: OrderedDict[int, list[tuple[int, bytes]]] = OrderedDict()
         self._most, self._count = most, 0
         self._found = np.empty((2, 1024), np.int32)
 
@@ -52,10 +55,12 @@ class BlockSubmaps:
         count = _begin(voxels, self.tags, serial + 1, submap + 1, self._found)
         return self._found[0, :count], self._found[1, :count]
 
-    def keep(self, place: int, serial: int, content: Any) -> None:
-        """Keep the content of a block as it was at the end of a submap."""
-        self.copies.setdefault(place, []).append((serial, content))
-        self._count += 1
+    def keep(self, places: np.ndarray, serials: np.ndarray, *contents: np.ndarray) -> None:
+        """Keep blocks at places (B,) as they were at the end of their submaps. contents: (B, ...) each."""
+        for place, serial, *content in zip(places.tolist(), serials.tolist(), *contents):
+            packed = zlib.compress(b"".join(map(np.ndarray.tobytes, content)), _LEVEL)
+            self.copies.setdefault(place, []).append((serial, packed))
+            self._count += 1
         while self._count > self._most:
             _, dropped = self.copies.popitem(last=False)
             self._count -= len(dropped)
@@ -108,25 +113,30 @@ class Sides:
     places: np.ndarray
     serials: np.ndarray
     first: np.ndarray
-    copies: list[list[Any]]
+    copies: list[list[bytes]]
 
     @property
     def blocks(self) -> np.ndarray:
         """Return the places (B,) of the blocks."""
         return self.places[self.first]
 
-    def states(
-        self, newest: np.ndarray, part: Callable[[Any], np.ndarray] = lambda content: content
-    ) -> np.ndarray:
-        """Return (K, ...) one array of the contents; newest: (B, ...) of the blocks in the pool.
+    def states(self, *newest: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return (K, ...) each of what `keep` was given; newest: (B, ...) each, of the blocks in the pool.
 
         Row by row: as one call of numpy it would keep other threads waiting for tenths of a second.
         """
-        found, row = np.empty((len(self.places), *newest.shape[1:]), newest.dtype), 0
-        for copies, last in zip(self.copies, newest):
-            for content in (*map(part, copies), last):
-                found[row] = content
+        found = tuple(np.empty((len(self.places), *one.shape[1:]), one.dtype) for one in newest)
+        ends = np.cumsum([one[0].nbytes if len(one) else 0 for one in found]).tolist()
+        spans, row = list(zip(found, [0, *ends], ends)), 0
+        for copies, *last in zip(self.copies, *newest):
+            for packed in copies:
+                content = zlib.decompress(packed)
+                for one, start, end in spans:
+                    one[row] = np.frombuffer(content[start:end], one.dtype).reshape(one.shape[1:])
                 row += 1
+            for one, content_of in zip(found, last):
+                one[row] = content_of
+            row += 1
         return found
 
     def before(self, offset: int) -> np.ndarray:

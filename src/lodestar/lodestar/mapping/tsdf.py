@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from operator import itemgetter
 
 import numpy as np
 
@@ -103,9 +102,7 @@ class TsdfVolume:
         """Keep the blocks that another submap than the node's has begun as they are, before they change."""
         old, serials = self._submaps.begun_before(places.astype(np.int64) * CELLS, *node)
         if len(old):
-            contents = zip(*self._cells.read(old))
-            for place, serial, content in zip(old.tolist(), serials.tolist(), contents):
-                self._submaps.keep(place, serial, content)
+            self._submaps.keep(old, serials, *self._cells.read(old))
 
     def _forget(self, places: np.ndarray) -> None:
         self._submaps.tags[places] = 0
@@ -127,12 +124,7 @@ class TsdfVolume:
             apart = submaps.told_apart(correction, pool.coords, SIDE * size, size / 4.0)
             moving &= ~np.isin(places, apart.blocks)
             whole, moved = places[moving], _Moved(size)
-            distance, weight, color = self._cells.read(apart.blocks)
-            states = (
-                apart.states(distance, itemgetter(0)),
-                apart.states(weight, itemgetter(1)),
-                apart.states(color, itemgetter(2)),
-            )
+            states = apart.states(*self._cells.read(apart.blocks))
             before = apart.before(0)
             for part in _parts(len(apart.places)):
                 sides, serial = apart.places[part], apart.serials[part]
@@ -258,7 +250,7 @@ class _Moved:
         coords: np.ndarray,
         moves: np.ndarray,
         nodes: np.ndarray,
-        contents: tuple[np.ndarray, np.ndarray, np.ndarray],
+        contents: tuple[np.ndarray, ...],
         first: int = 0,
         before: np.ndarray | None = None,
     ) -> None:

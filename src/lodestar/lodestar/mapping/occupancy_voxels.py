@@ -47,7 +47,7 @@ class OccupancyVoxels:
         # nan = unseen, in the blocks in use; the last block takes what there is no room for
         self._log_odds = reserve((self._capacity + 1, CELLS), np.float32)
         self._marks = reserve((self._capacity + 1, CELLS), np.uint8)
-        self._submaps = BlockSubmaps(self._capacity + 1)
+        self._submaps = BlockSubmaps(self._capacity + 1, np.nan)
         # before the last loop closure: the submaps, and coordinates, contents and tags of the blocks
         self._before: tuple[BlockSubmaps, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
 

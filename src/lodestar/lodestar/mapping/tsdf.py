@@ -21,7 +21,7 @@ from lodestar.mapping.tsdf_kernels import SCALE
 __all__ = ["GeometryConfig", "TsdfVolume"]
 
 ARRAYS_VERSION = 1
-_COPIES = 8192  # of blocks, of earlier submaps; chosen: 25 MB
+_COPIES = 8192  # of blocks, of earlier submaps; chosen: 17 MB
 
 
 _DEFAULTS = GeometryConfig()
@@ -38,7 +38,7 @@ class TsdfVolume:
         self.config = config
         self.blocks = BlockPool(config.capacity)
         self._cells = make_cells(config) if cells is None else cells
-        self._submaps = BlockSubmaps(config.capacity, _COPIES)
+        self._submaps = BlockSubmaps(config.capacity, 0.0, _COPIES)
         self._lock = threading.Lock()
 
     def integrate(
@@ -124,7 +124,8 @@ class TsdfVolume:
             apart = submaps.told_apart(correction, pool.coords, SIDE * size, size / 4.0)
             moving &= ~np.isin(places, apart.blocks)
             whole, moved = places[moving], _Moved(size)
-            states = apart.states(*self._cells.read(apart.blocks))
+            distance, weight, color = apart.states(*self._cells.read(apart.blocks))
+            states = distance, weight, color
             before = apart.before(0)
             for part in _parts(len(apart.places)):
                 sides, serial = apart.places[part], apart.serials[part]
@@ -250,7 +251,7 @@ class _Moved:
         coords: np.ndarray,
         moves: np.ndarray,
         nodes: np.ndarray,
-        contents: tuple[np.ndarray, ...],
+        contents: tuple[np.ndarray, np.ndarray, np.ndarray],
         first: int = 0,
         before: np.ndarray | None = None,
     ) -> None:

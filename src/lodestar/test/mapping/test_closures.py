@@ -170,7 +170,7 @@ def test_a_surface_that_was_seen_from_both_sides_is_one_after_the_closure():
 
 
 def test_copies_of_blocks_are_bounded():
-    submaps = BlockSubmaps(100, most=10)
+    submaps = BlockSubmaps(100, 0.0, most=10)
     for serial in range(50):
         voxels = np.arange(100, dtype=np.int64) * 512
         old, serials = submaps.begun_before(voxels, 2 * serial, 2 * serial)
@@ -179,25 +179,29 @@ def test_copies_of_blocks_are_bounded():
         assert submaps.memory <= 10
 
 
-@given(st.integers(0, 99), st.lists(st.integers(1, 12), min_size=2, max_size=6))
+@given(
+    st.integers(0, 99), st.lists(st.integers(1, 12), min_size=2, max_size=6), st.sampled_from([0.0, math.nan])
+)
 @settings(max_examples=25, deadline=None)
-def test_what_was_kept_of_blocks_comes_back_as_it_was(seed: int, lengths: list[int]) -> None:
+def test_what_was_kept_of_blocks_comes_back_as_it_was(seed: int, lengths: list[int], empty: float) -> None:
     """Each step sees some blocks; those that a former submap has seen are kept."""
-    rng, submaps = np.random.default_rng(seed), BlockSubmaps(12)
-    log_odds = rng.normal(size=(12, 512)).astype(np.float32)
-    colors = rng.integers(0, 256, (12, 512, 3)).astype(np.uint8)
+    rng, submaps = np.random.default_rng(seed), BlockSubmaps(12, empty)
+    log_odds = rng.choice([math.nan, -math.nan, 0.0, -0.0, 1.5], (12, 512)).astype(np.float32)
+    colors = rng.choice([0, 0, 0, 255], (12, 512, 3)).astype(np.uint8)
     told: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
     for step, length in enumerate(lengths):
         seen = np.sort(rng.choice(12, length, replace=False))
         old, serials = submaps.begun_before(seen * 512, 20 * step, 20 * step - 10)
-        submaps.keep(old, serials, log_odds[old], colors[old])
+        submaps.keep(old, serials, log_odds[old], *([] if math.isnan(empty) else [colors[old]]))
         for place in old.tolist():
             told.setdefault(place, []).append((log_odds[place].copy(), colors[place].copy()))
         log_odds[seen], colors[seen] = np.nan if step % 2 else float(step), step
     moves = [planar_transform(0.1 * i, 0.0, 0.0) for i in range(20 * len(lengths) + 2)]
     sides = submaps.told_apart(correction(moves), np.zeros((12, 3), np.int32), 0.4, 0.01)
     assert sides.blocks.tolist() == list(told)
-    found = sides.states(log_odds[sides.blocks], colors[sides.blocks])
+    found = sides.states(
+        *(one[sides.blocks] for one in ((log_odds, colors) if empty == 0.0 else (log_odds,)))
+    )
     rows = [state for place, kept in told.items() for state in (*kept, (log_odds[place], colors[place]))]
     for one, expected in zip(found, zip(*rows)):
         np.testing.assert_array_equal(one, np.array(expected).reshape(one.shape))

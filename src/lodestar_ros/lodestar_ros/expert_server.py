@@ -31,6 +31,7 @@ from lodestar_ros.workers import ActionWorker, Job, Refused
 
 _Codes = ProposeGoal.Result
 _REPLACED = "a newer question took its place"
+_OTHER_FLOOR = "the robot has come to another floor meanwhile"
 _AGAIN = 0.05  # s of real time between two questions to an expert that is thinking
 
 
@@ -99,9 +100,13 @@ class ExpertServer:
 
     def _answered(self, job: Job, request: ProposalRequest) -> Proposal | Rejection:
         """Return the expert's answer, for which it may take its time; views reach it meanwhile. Raises Refused."""
+        asked = None
         while True:
             with self.lock:
                 self.update()
+                if asked is not None and asked is not self._experts.here:
+                    raise Refused(_Codes.CANCELLED, _OTHER_FLOOR)
+                asked = self._experts.here
                 if self._refresh is not None:
                     self._refresh()
                 answer = self._experts.here.propose(request)

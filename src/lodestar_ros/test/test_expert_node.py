@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from rclpy.parameter import Parameter
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason, Thinking
 from lodestar.experts.registry import registered
 from lodestar.experts.specs import ExpertSpec
+from lodestar.floors.records import Building, Floor
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.grammar import parse_directive
 from lodestar_interfaces.action import ProposeGoal
@@ -28,6 +31,7 @@ from lodestar_ros.conversions import grid_to_msg
 from lodestar_ros.conversions_agent import answer_from_result, request_to_goal
 from lodestar_ros.nodes.expert_node import ExpertNode
 from lodestar_ros.parameters import ParameterError
+from lodestar_ros.workers import Refused
 
 pytestmark = pytest.mark.ros
 LIMIT = 60.0
@@ -165,6 +169,23 @@ def test_one_that_thinks_is_asked_again_until_it_may_not_and_its_facts_come_in_m
     asked = expert._experts.here.asked
     assert len(asked) > 3 and asked[:-1] == [True] * (len(asked) - 1) and asked[-1] is False
     assert free > 3, "views find the lock free while it thinks"
+
+
+def test_a_question_of_one_floor_is_not_answered_by_another_floors_expert(context) -> None:
+    with registered(PONDERING):
+        expert = node_named("ponders_expert", context)
+    server, floors = expert._server, (Floor(1, 0, 0.0), Floor(2, 1, 3.0))
+    server._building, first = Building(floors, active=1), expert._experts.here
+    request = ProposalRequest(
+        4, expert.now, parse_directive("find the mug"), 0, np.zeros(3), expert.now + 60.0
+    )
+    climb = threading.Timer(0.3, setattr, (server, "_building", Building(floors, active=2, since=expert.now)))
+    climb.start()
+    with pytest.raises(Refused, match="another floor"):
+        server._answered(SimpleNamespace(cancel_requested=False, age=0.0), request)
+    climb.join()
+    assert first.asked and expert._experts.here is not first and not expert._experts.here.asked
+    expert.close()
 
 
 def test_a_name_that_no_expert_has_is_refused_and_the_names_that_there_are_are_told(context) -> None:

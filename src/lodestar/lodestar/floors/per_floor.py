@@ -19,7 +19,8 @@ class PerFloor(Generic[T]):
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
-        self.here = make()
+        self.here = self._before = make()
+        self._since = 0.0  # stamp at which the robot came to its floor
         self._of: dict[int, T] = {}  # by id of a floor
 
     def follow(self, building: Building) -> bool:
@@ -32,8 +33,14 @@ class PerFloor(Generic[T]):
         self._of = {i: one for i, one in self._of.items() if building.floor(i) is not None}
         if floor.id not in self._of:
             self._of[floor.id] = self._make()
-        before, self.here = self.here, self._of[floor.id]
-        return self.here is not before
+        if self._of[floor.id] is self.here:
+            return False
+        self._before, self.here, self._since = self.here, self._of[floor.id], building.since
+        return True
+
+    def at(self, stamp: float) -> T:
+        """Return that of the floor that the robot was on at a stamp, seconds; of the last two floors only."""
+        return self.here if stamp >= self._since else self._before
 
     @property
     def all(self) -> tuple[T, ...]:

@@ -11,8 +11,8 @@ from lodestar.floors.per_floor import PerFloor
 from lodestar.floors.records import UNKNOWN, Building, Floor
 
 
-def known(ids: set[int], active: int) -> Building:
-    return Building(tuple(Floor(i, i, 3.0 * i) for i in ids), active=active)
+def known(ids: set[int], active: int, since: float = 0.0) -> Building:
+    return Building(tuple(Floor(i, i, 3.0 * i) for i in ids), active=active, since=since)
 
 
 @given(st.lists(st.tuples(st.sets(st.integers(1, 4), min_size=1), st.integers(0, 4)), max_size=20))
@@ -42,3 +42,19 @@ def test_where_nobody_tells_of_floors_there_is_one() -> None:
     one = PerFloor(object)
     before = one.here
     assert not one.follow(Building()) and one.here is before and one.all == (before,)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.floats(1.0, 9.0)), min_size=1, max_size=12))
+def test_what_comes_late_belongs_to_the_floor_on_which_it_was_taken(walk) -> None:
+    """Each stay on a floor, 0 = between two, and the seconds there."""
+    numbers = count()
+    one, now, stays = PerFloor(lambda: next(numbers)), 0.0, list[tuple[float, int]]()
+    for floor, seconds in walk:
+        one.follow(known({1, 2, 3}, floor, now))
+        if floor != UNKNOWN and (not stays or stays[-1][1] != one.here):
+            stays.append((now, one.here))
+        now += seconds
+        if stays:
+            assert one.at(now - 0.1) == stays[-1][1]
+        if len(stays) > 1:
+            assert one.at(stays[-1][0] - 0.1) == stays[-2][1]

@@ -73,7 +73,8 @@ class SemanticMapExpertNode(LodestarNode):
     def _refresh(self) -> None:
         """On the worker, before each request."""
         while self._heard:
-            self._experts.here.hear(self._heard.popleft())
+            description = self._heard.popleft()
+            self._experts.at(description.stamp).hear(description)
         self._experts.here.set_scene(self._scene.snapshot())
 
 

@@ -42,7 +42,7 @@ class EntityViews:
 
 @dataclass(frozen=True)
 class Pool:
-    """N entities by id. fronts: (N, 3), NaN if unknown; colors: (N, 3) in [0, 1], NaN if unknown.
+    """N entities by id. ids: (N,) int64. fronts: (N, 3), NaN if unknown; colors: (N, 3) in [0, 1], NaN if unknown.
 
     room_low, room_high: (N, 2) bounds in plan of the entities in an entity's region. kind_of: (N,) index into the
     unique pairs of label and caption; look_of: (N,) index into the unique pairs of known attributes and caption.
@@ -52,6 +52,7 @@ class Pool:
     """
 
     entities: list[Entity]
+    ids: np.ndarray
     boxes: Boxes
     presence: np.ndarray
     phrases: PhraseBook
@@ -87,7 +88,7 @@ class Pool:
 
         Boxes that are not finite or have swapped corners become points at the mean.
         """
-        own = list(entities) if ordered else sorted(entities, key=_ID)
+        own, ids = (list(entities), _ids(entities)) if ordered else _by_id(entities)
         boxes = _boxes(own)
         presence = np.array([config.uncertain if e.state == EntityState.UNCERTAIN else 1.0 for e in own])
         kinds, kind_of = _unique(_kind_pairs(own))
@@ -95,7 +96,7 @@ class Pool:
         region_of = np.array([e.region_id for e in own], int)
         low, high = _rooms(boxes, region_of)
         return Pool(
-            own, boxes, presence, phrases, config, table or load_table(),
+            own, ids, boxes, presence, phrases, config, table or load_table(),
             _vectors([e.front for e in own]), _vectors([e.color for e in own]),
             low, high, Kinds(kinds), kind_of, Looks(looks), look_of, region_of,
             np.array([CHANNEL in e.embeddings for e in own], bool), np.array([bool(e.stated) for e in own], bool),
@@ -109,8 +110,8 @@ class Pool:
         rooms: RegionMap | None = None,
     ) -> Pool:
         """Return `Pool.of` these entities; what this pool holds of the same objects is not read again."""
-        own = sorted(entities, key=_ID)
-        before = self._rows_of(own)
+        own, ids = _by_id(entities)
+        before = self._rows_of(own, ids)
         fresh = np.flatnonzero(before < 0)
         if 2 * len(fresh) > len(own):
             return Pool.of(
@@ -136,19 +137,18 @@ class Pool:
         region_of = merged(self.region_of, part.region_of)
         low, high = _rooms(boxes, region_of)
         return Pool(
-            own, boxes, merged(self.presence, part.presence), self.phrases, self.config, self.table,
+            own, ids, boxes, merged(self.presence, part.presence), self.phrases, self.config, self.table,
             merged(self.fronts, part.fronts), merged(self.colors, part.colors), low, high, kinds, kind_of, looks,
             look_of, region_of, merged(self.described, part.described), merged(self.told, part.told), regions,
             self.observer, rooms,
         )  # fmt: skip
 
-    def _rows_of(self, entities: list[Entity]) -> np.ndarray:
+    def _rows_of(self, entities: list[Entity], ids: np.ndarray) -> np.ndarray:
         """Return (N,) int: the row of each of these entities, sorted by id, -1 where it is no object of this pool."""
-        known = np.fromiter(map(_ID, self.entities), np.int64, len(self.entities))
+        known = self.ids
         if not len(known) or (np.diff(known) <= 0).any():
             row_of = {id(entity): row for row, entity in enumerate(self.entities)}
             return np.array([row_of.get(id(entity), -1) for entity in entities], int)
-        ids = np.fromiter(map(_ID, entities), np.int64, len(entities))
         rows = np.minimum(np.searchsorted(known, ids), len(known) - 1)
         own = map(self.entities.__getitem__, rows.tolist())
         same = np.fromiter(map(is_, own, entities), bool, len(entities))
@@ -266,6 +266,19 @@ def _boxes(entities: list[Entity]) -> Boxes:
     usable = (np.isfinite(low) & np.isfinite(high) & (high >= low)).all(axis=1, keepdims=True)
     low, high = np.where(usable, low, mean), np.where(usable, high, mean)
     return Boxes(low, np.maximum(high, low + _EDGE))
+
+
+def _ids(entities: Sequence[Entity]) -> np.ndarray:
+    return np.fromiter(map(_ID, entities), np.int64, len(entities))
+
+
+def _by_id(entities: Sequence[Entity]) -> tuple[list[Entity], np.ndarray]:
+    """Return the entities sorted by id, and their ids; a scene mostly has them in this order."""
+    own, ids = list(entities), _ids(entities)
+    if (np.diff(ids) < 0).any():
+        order = np.argsort(ids, kind="stable")
+        own, ids = [own[row] for row in order.tolist()], ids[order]
+    return own, ids
 
 
 def _kind_pairs(entities: list[Entity]) -> list[tuple[str, str]]:

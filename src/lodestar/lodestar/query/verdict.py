@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress, repeat
+from operator import attrgetter, is_, is_not
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+_STATE = attrgetter("state")
 #: Of candidates that are not explained: one for all, as thousands are made per query, and garbage collection counts
 #: each dict. Nobody writes into it.
 _NONE: dict[Any, Any] = {}
@@ -95,12 +98,13 @@ def prepare(
 
     rooms: map of the regions, whose walls keep things from being next to each other; None = there are none.
     """
-    values = entities.values() if isinstance(entities, Mapping) else entities
+    values = list(entities.values() if isinstance(entities, Mapping) else entities)
     return Pool.of(_present(values), phrases, config or QueryConfig(), regions, None, table, rooms=rooms)
 
 
-def _present(entities: Iterable[Entity]) -> list[Entity]:
-    return [e for e in entities if e.state is not EntityState.ARCHIVED]
+def _present(entities: Collection[Entity]) -> list[Entity]:
+    present = map(is_not, map(_STATE, entities), repeat(EntityState.ARCHIVED))
+    return list(compress(entities, present))  # without a line of Python for each of thousands
 
 
 class PoolCache:
@@ -133,7 +137,7 @@ class PoolCache:
 
 
 def _same(one: list, other: list) -> bool:
-    return len(one) == len(other) and all(a is b for a, b in zip(one, other))
+    return len(one) == len(other) and all(map(is_, one, other))
 
 
 def _same_rooms(one: RegionMap | None, other: RegionMap | None) -> bool:

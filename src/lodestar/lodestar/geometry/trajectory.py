@@ -360,7 +360,7 @@ class Trajectory:
         self._undo, self._beside_since, self._bound = [], np.inf, GraphBinding()
         odom = np.asarray(arrays.get("trajectory_odom", np.nan), np.float64)
         self._odom = odom if odom.shape == (4, 4) and np.isfinite(odom).all() else None
-        self._last, self._matching = None, False
+        self._last, self._matching, self._graph, self._graph_way = None, False, None, -np.inf
 
 
 class _Followed(NamedTuple):

@@ -234,6 +234,23 @@ def test_headings_and_stamps_that_a_graph_has_are_used(seed, turn):
     np.testing.assert_allclose([yaw_of(move) for move in found[1]], slip, atol=1e-9)
 
 
+def test_after_a_shorter_way_was_loaded_the_graph_is_looked_at_at_once():
+    run, graphs = Run(11, 6, 0.0, 0.0), PoseGraphFeed()
+    with closures_as(ClosureConfig(), graphs):
+        anchor = Anchor()
+    for stamp, pose in enumerate(run.odometry):
+        if stamp % 5 == 0:
+            graphs.take(run.graph(float(stamp), run.odometry))
+        told(anchor, np.eye(4), pose @ SENSOR, float(stamp))
+        if stamp == 40:
+            early = anchor.trajectory.to_arrays()
+    anchor.trajectory.read(early)
+    last = float(len(run.odometry))
+    graphs.take(run.graph(last, run.odometry))
+    told(anchor, np.eye(4), run.odometry[-1] @ SENSOR, last + 1.0)
+    assert len(anchor.trajectory._bound) > 0
+
+
 def test_a_way_that_begins_later_than_the_graph_is_bound_from_its_end():
     run, graphs = Run(11, 6, 0.0, 0.0), PoseGraphFeed()
     late = len(run.odometry) // 2

@@ -60,9 +60,15 @@ class FloorDesk:
                 return
             self.say()
 
-    def takes(self, stamp: float, map_from_odom: np.ndarray, odom_from_base: np.ndarray) -> bool:
-        """Hear where the base is, (4, 4) each; return whether the plan takes turns there."""
-        moved = self.stack.follow(map_from_odom, odom_from_base, stamp)
+    def takes(
+        self,
+        stamp: float,
+        map_from_odom: np.ndarray,
+        odom_from_base: np.ndarray,
+        odom_from_sensor: np.ndarray,
+    ) -> bool:
+        """Hear where base and sensor are, (4, 4) each; return whether the plan takes turns there."""
+        moved = self.stack.follow(map_from_odom, odom_from_sensor, stamp)
         if self.stack.observe(stamp, map_from_odom @ odom_from_base) or moved:
             self.say()
         return not self.stack.rests

@@ -104,7 +104,7 @@ class Desk:
         config = MappingConfig()
         self.lock = threading.RLock()
         self.desk = FloorDesk(node, PlanChain(config), config, self.lock)
-        self.desk.takes(0.0, np.eye(4), np.eye(4))
+        self.desk.takes(0.0, np.eye(4), np.eye(4), np.eye(4))
 
     def tell(self, *news) -> None:
         for one in news:

@@ -20,8 +20,6 @@ from lodestar.floors.passage_finder import PassageFinder
 from lodestar.floors.records import UNKNOWN, Building, Floor, Passage, PassageKind, Source, level_of
 from lodestar.floors.watch import HeightWatch, Stand
 from lodestar.geometry.corrections import Anchor
-from lodestar.geometry.map_correction import MapCorrection
-from lodestar.geometry.poses import wrap_angle, yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.grid_file import VERSIONS, Mapper, grid_archive, resume_odometry
 from lodestar.mapping.octomap import OctoMapper
@@ -89,9 +87,9 @@ class FloorStack:
             self._find()
         return self.building is not before
 
-    def follow(self, map_from_odom: np.ndarray, odom_from_base: np.ndarray, stamp: float) -> bool:
-        """Take map <- odom and odom <- base at a stamp, (4, 4) each; return whether ways between floors have moved with
-        the part of the map that they lie in (ADR 0095). Poses that are not finite are dropped.
+    def follow(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray, stamp: float) -> bool:
+        """Take map <- odom and odom <- sensor at a stamp, (4, 4) each; return whether ways between floors have moved
+        with the part of the map that they lie in (ADR 0095). Poses that are not finite are dropped.
 
         Plans that take no turns now follow too: what matches take back meanwhile would be one large jump afterwards.
         """
@@ -99,18 +97,17 @@ class FloorStack:
         for mapper in self._mappers.values():
             if self.rests or mapper is not self._plan.mapper:
                 with suppress(ValueError):
-                    mapper.follow(map_from_odom, odom_from_base, stamp)
-        with suppress(ValueError), self._anchor.correction(map_from_odom, odom_from_base, stamp) as moved:
-            if moved is not None and (before.passages or before.hints):
-                self.building = replace(
-                    before,
-                    passages=tuple(_moved_passage(one, moved) for one in before.passages),
-                    hints=tuple(
-                        replace(one, place=_xy(moved.moved_place(np.array(one.place))))
-                        for one in before.hints
-                    ),
-                )
+                    mapper.follow(map_from_odom, odom_from_sensor, stamp)
+        with suppress(ValueError), self._anchor.correction(map_from_odom, odom_from_sensor, stamp) as moved:
+            if moved is not None:
+                self.building = before.moved(moved)
         return self.building is not before
+
+    def _new_plan(self) -> Mapper:
+        """Return an empty plan that knows the robot's way until now, and so moves with it."""
+        mapper = plan_mapper(self._plan.config)
+        mapper.anchor.go_on_from(self._anchor)
+        return mapper
 
     def _leave(self, note: str) -> None:
         self._keep_mapper()
@@ -156,7 +153,7 @@ class FloorStack:
             level = max(f.level for f in floors) + 1 if over > 0 else min(f.level for f in floors) - 1
         identity = max(f.id for f in floors) + 1
         self.building = self.building.with_floor(Floor(identity, level, height, str(identity)))
-        self._mappers[identity] = plan_mapper(self._plan.config)
+        self._mappers[identity] = self._new_plan()
         self._stand_on(identity, stamp)
 
     def _come_back(self, stamp: float, floor: Floor) -> None:
@@ -165,7 +162,7 @@ class FloorStack:
         if floor.id == self._last:
             self._stand_on(floor.id, stamp)
             return
-        self._plan.use(plan_mapper(self._plan.config), lambda: stamp)
+        self._plan.use(self._new_plan(), lambda: stamp)
         self._returning = floor, stamp
         note = f"I look whether this is the {floor.name}"
         self.building = replace(self.building, active=UNKNOWN, note=note, since=stamp)
@@ -268,16 +265,20 @@ class FloorStack:
         """Go on from a predecessor's floors; the odometry is the same. Raises ForeignFile."""
         plain = self._plan.part(lambda: stamp)
         saved = floors_from(archive, plain.build)
-        self.use(replace(saved, active=resume_odometry(saved.active, archive)), lambda: stamp)
+        for mapper in (saved.mappers or {0: saved.active}).values():
+            resume_odometry(mapper, archive)
+        self.use(saved, lambda: stamp)
         return True
 
     def use(self, saved: SavedFloors, now: Callable[[], float]) -> Callable[[], None]:
         """Take the floors of a saved map into use; return what takes that back. The robot is on the active one."""
-        former = self.building, self._mappers, self._last, self._watch, self._failures
+        former = self.building, self._mappers, self._last, self._watch, self._failures, self._anchor
         since = now()  # before that of the grid
         back = self._plan.use(saved.active, now)
         self._watch = HeightWatch(self.config.watch)
         self._returning = self._crossing = None
+        self._anchor = Anchor()
+        self._anchor.go_on_from(saved.active.anchor)
         self._finder, self._failures = PassageFinder(self.config), {}  # they know passages by their ids
         if saved.building is None or saved.mappers is None:
             self.building, self._mappers, self._last = Building(), {}, UNKNOWN
@@ -288,7 +289,7 @@ class FloorStack:
 
         def take_back() -> None:
             back()
-            self.building, self._mappers, self._last, self._watch, self._failures = former
+            self.building, self._mappers, self._last, self._watch, self._failures, self._anchor = former
             self._finder = PassageFinder(self.config)
 
         return take_back
@@ -367,19 +368,6 @@ class FloorStack:
             return
         level = self._watch.reference  # that of the floor as drift has it now
         self.building = self._finder.update(self.building, (*surface, mapper.config.resolution, level))
-
-
-def _moved_passage(passage: Passage, correction: MapCorrection) -> Passage:
-    """Return a passage after a correction of the map: straight as it is, it moves as its middle does."""
-    move = correction.at_place((np.array(passage.low) + passage.high) / 2.0)
-    low, high = ((move @ [*end, 0.0, 1.0])[:2] for end in (passage.low, passage.high))
-    return replace(
-        passage, low=_xy(low), high=_xy(high), heading=float(wrap_angle(passage.heading + yaw_of(move)))
-    )
-
-
-def _xy(place: np.ndarray) -> tuple[float, float]:
-    return float(place[0]), float(place[1])
 
 
 def fit(stored: OccupancyGrid2D, seen: OccupancyGrid2D, place: np.ndarray, config: FloorsConfig) -> float:

@@ -96,7 +96,7 @@ class LocalMap:
     def take_turn(self, turn: RangeTurn) -> None:
         """See `PlanChain.take_turn`."""
         with self._stages("grid"):
-            moved = self.floors.follow(turn.map_from_odom, turn.odom_from_base, turn.stamp)
+            moved = self.floors.follow(turn.map_from_odom, turn.odom_from_sensor, turn.stamp)
             if self.floors.observe(turn.stamp, turn.map_from_odom @ turn.odom_from_base) or moved:
                 self.follow_building()
             if self.floors.rests:

@@ -28,7 +28,7 @@ from lodestar.scene.records import Entity
 _BESIDE = 0.4  # m around a top, floor from which it is looked at; chosen
 # m^2 of floor in one piece that no way leads to, below which it is a leak of the sensors; chosen
 _CRUMB = 1.0
-# m^2, a floor of which less is known has more to it, if no other floor is known; chosen: a small apartment
+# m^2, a floor of which less is known has more to it; chosen: the smaller of the generated apartments
 _FLOOR = 60.0
 
 

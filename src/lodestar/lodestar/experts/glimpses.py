@@ -115,7 +115,11 @@ class GlimpseMemory:
             glimpse.goals.append(place)
 
     def follow(self, frame: RgbdFrame) -> None:
-        """Follow a jump of map <- odom; of each frame, also of those that it does not see."""
+        """Follow a jump of map <- odom; of each frame, also of those that it does not see. A pose that is not finite is
+        dropped.
+        """
+        if not np.isfinite(frame.map_from_camera).all():
+            return
         with self._anchor.correction(frame.map_from_odom, frame.odom_from_camera, frame.stamp) as correction:
             if correction is not None:
                 self._glimpses = [_moved(glimpse, correction.at(glimpse.stamp)) for glimpse in self._glimpses]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from lodestar.floors.records import Building
 
 T = TypeVar("T")
+_STAYS = 16  # that are remembered; chosen: news wait for minutes at most
 
 
 class PerFloor(Generic[T]):
@@ -19,9 +22,11 @@ class PerFloor(Generic[T]):
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
-        self.here = self._before = make()
-        self._since = 0.0  # stamp at which the robot came to its floor
+        self.here = make()
         self._of: dict[int, T] = {}  # by id of a floor
+        self._stays = deque(
+            [(-math.inf, self.here)], _STAYS
+        )  # stamp from which each was in use, the newest last
 
     def follow(self, building: Building) -> bool:
         """Take that of the floor into use that the robot is on; return whether it is another one."""
@@ -35,12 +40,18 @@ class PerFloor(Generic[T]):
             self._of[floor.id] = self._make()
         if self._of[floor.id] is self.here:
             return False
-        self._before, self.here, self._since = self.here, self._of[floor.id], building.since
+        self.here = self._of[floor.id]
+        self._stays.append((building.since, self.here))
         return True
 
-    def at(self, stamp: float) -> T:
-        """Return that of the floor that the robot was on at a stamp, seconds; of the last two floors only."""
-        return self.here if stamp >= self._since else self._before
+    def at(self, stamp: float) -> T | None:
+        """Return that of the floor that the robot was on at a stamp, seconds; None where that is not known any more."""
+        one = next((one for since, one in reversed(self._stays) if stamp >= since), None)
+        return one if any(one is known for known in self.all) else None
+
+    def restart_clock(self) -> None:
+        """The clock began anew: what comes now is of the robot's floor."""
+        self._stays = deque([(-math.inf, self.here)], _STAYS)
 
     @property
     def all(self) -> tuple[T, ...]:

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.geometry.map_correction import MapCorrection
+from lodestar.geometry.poses import wrap_angle, yaw_of
+
 UNKNOWN = 0  # id of no floor: the robot is between two, or does not know on which it is
 LOWEST, HIGHEST = -20, 200  # levels that a building may have; chosen: the tallest has 163 storeys
 LATE = 5.0  # s by which a message may come late; chosen: a clock that was set back is set back by more
@@ -75,6 +78,13 @@ class Passage:
         if self.kind is PassageKind.LIFT or self.leads_up(floor):
             return np.array([*self.low, self.heading])
         return np.array([*self.high, math.remainder(self.heading + math.pi, math.tau)])
+
+    def moved(self, correction: MapCorrection) -> Passage:
+        """Return the passage after a correction of the map: straight as it is, it moves as its middle does."""
+        move = correction.at_place((np.array(self.low) + self.high) / 2.0)
+        low, high = ((move @ [*end, 0.0, 1.0])[:2] for end in (self.low, self.high))
+        heading = float(wrap_angle(self.heading + yaw_of(move)))
+        return replace(self, low=_xy(low), high=_xy(high), heading=heading)
 
 
 @dataclass(frozen=True)
@@ -211,6 +221,18 @@ class Building:
         kept = tuple(one for one in self.passages if one.id != passage.id)
         return replace(self, passages=(*kept, passage))
 
+    def moved(self, correction: MapCorrection) -> Building:
+        """Return the building after a correction of the map: passages and hints move with the part they lie in."""
+        if not (self.passages or self.hints):
+            return self
+        return replace(
+            self,
+            passages=tuple(one.moved(correction) for one in self.passages),
+            hints=tuple(
+                replace(one, place=_xy(correction.moved_place(np.array(one.place)))) for one in self.hints
+            ),
+        )
+
 
 NO_FLOORS = Building()  # nobody has told of any
 
@@ -280,6 +302,10 @@ def _distinct(records: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     if len(set(ids)) != len(ids) or any(int(i) <= UNKNOWN for i in ids):
         raise ValueError(f"ids {ids} are not distinct numbers from 1 on")
     return records
+
+
+def _xy(place: np.ndarray) -> tuple[float, float]:
+    return float(place[0]), float(place[1])
 
 
 def _finite(value: Any) -> float:

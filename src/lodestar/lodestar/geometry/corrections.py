@@ -85,6 +85,11 @@ class Anchor:
         """Return the last correction (4, 4), None before the first."""
         return self._map_from_odom
 
+    def go_on_from(self, other: Anchor) -> None:
+        """Take over the way and the last map <- odom of another anchor, as if this one had followed them."""
+        self.trajectory.read(other.trajectory.to_arrays())
+        self._map_from_odom = None if other.last is None else other.last.copy()
+
     def resume(self, map_from_odom: np.ndarray | None) -> None:
         """Continue from the last correction of an earlier process in the same odometry frame; None = of another."""
         self._map_from_odom = None if map_from_odom is None else np.array(map_from_odom, np.float64)

@@ -78,6 +78,11 @@ class OctoMapper:
         return 0.0 if self._floor is None else self._floor.feet_error
 
     @property
+    def anchor(self) -> Anchor:
+        """Return the robot's way as far as this map knows it, and the last correction."""
+        return self._anchor
+
+    @property
     def map_from_odom(self) -> np.ndarray | None:
         """Return the last map <- odom that the map has followed, (4, 4); None before the first."""
         return self._anchor.last

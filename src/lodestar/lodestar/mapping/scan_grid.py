@@ -77,6 +77,11 @@ class ScanGridMapper:
         self._anchor = Anchor()
 
     @property
+    def anchor(self) -> Anchor:
+        """Return the robot's way as far as this map knows it, and the last correction."""
+        return self._anchor
+
+    @property
     def map_from_odom(self) -> np.ndarray | None:
         """Return the last map <- odom that the grid has followed, (4, 4); None before the first."""
         return self._anchor.last

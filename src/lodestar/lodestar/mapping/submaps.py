@@ -36,8 +36,8 @@ class Copy(NamedTuple):
 
 class BlockSubmaps:
     """For each block of a pool the node at which its content was begun, and its copies. tags: (capacity,) int32, serial
-    number of the node + 1, 0 = not known. copies: by place, the oldest first. empty: what
-    is in a cell that nobody saw.
+    number of the node + 1, 0 = not known. copies: by place, the oldest first.
+    empty: what is in a cell that nobody saw.
     """
 
     def __init__(self, capacity: int, empty: float, most: int = MOST) -> None:
@@ -136,20 +136,20 @@ class Sides:
         """
         found = tuple(np.empty((len(self.places), *one.shape[1:]), one.dtype) for one in newest)
         is_newest = np.roll(self.first, -1)
-        ends = np.flatnonzero(is_newest)
-        for start in range(0, len(ends), _TOGETHER):
+        last_rows = np.flatnonzero(is_newest)
+        for start in range(0, len(last_rows), _TOGETHER):
             part = slice(start, start + _TOGETHER)
             for one, last in zip(found, newest):
-                one[ends[part]] = last[part]
+                one[last_rows[part]] = last[part]
         there = np.flatnonzero(~is_newest).tolist()
         of_packs: dict[int, list[tuple[int, Copy]]] = {}
-        for at, copy in zip(there, chain.from_iterable(self.copies)):
-            of_packs.setdefault(id(copy.packs), []).append((at, copy))
+        for row, copy in zip(there, chain.from_iterable(self.copies)):
+            of_packs.setdefault(id(copy.packs), []).append((row, copy))
         for members in of_packs.values():
             rows = np.array([copy.row for _, copy in members])
-            ends = np.array([at for at, _ in members])
+            at = np.array([row for row, _ in members])
             for pack, one in zip(members[0][1].packs, found):
-                pack.write(rows, one, ends)
+                pack.write(rows, one, at)
         return found
 
     def before(self, offset: int) -> np.ndarray:

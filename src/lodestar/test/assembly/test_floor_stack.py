@@ -1,11 +1,12 @@
 """Floors by the poses of a robot: which mapper is in use, and what is never lost."""
 
 import math
+from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
@@ -25,6 +26,7 @@ from lodestar.storage.saved_map import GRID, SavedMap
 
 STEP = 0.2  # s
 SLOPE = math.atan(0.52)
+MOUNT = planar_transform(0.0, 0.0, 0.0, 0.5)
 
 
 class Walker:
@@ -44,7 +46,7 @@ class Walker:
         c, s = math.cos(tilt), math.sin(tilt)
         base = make_transform(np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]]), (x, 0.0, z))
         odom_from_map = np.linalg.inv(self.map_from_odom)
-        self.stack.follow(self.map_from_odom, odom_from_map @ base, self.now)
+        self.stack.follow(self.map_from_odom, odom_from_map @ base @ MOUNT, self.now)
         self.stack.observe(self.now, base)
         if not self.stack.rests:
             rng = np.random.default_rng(walls)
@@ -53,7 +55,7 @@ class Walker:
             ends = 0.3 * np.column_stack([np.cos(turns), np.sin(turns)])
             plan = np.vstack([middles + share * ends for share in np.linspace(-1.0, 1.0, 7)])
             points = np.vstack([np.column_stack([plan, np.full(len(plan), h)]) for h in (0.2, 0.4)])
-            sensor = base @ planar_transform(0.0, 0.0, 0.0, 0.5)
+            sensor = base @ MOUNT
             up = np.array([0.0, 0.0, self.floor])
             seen = (points + up - sensor[:3, 3]) @ sensor[:3, :3]
             drifted = odom_from_map @ sensor, self.map_from_odom, odom_from_map @ base
@@ -127,6 +129,30 @@ def test_a_plan_stays_where_it_is_while_odometry_drifts_on_another_floor(
     assert walls[cells[:, 0], cells[:, 1]].mean() > 0.95, "no wall stands where none was"
     robot.climb(3.0, 2)
     assert robot.plan.mapper is second and len(robot.stack.building.floors) == 2
+
+
+@given(st.floats(-0.9, 0.9), st.floats(-0.9, 0.9), st.integers(8, 30))
+@settings(max_examples=8, deadline=None)
+def test_a_closure_moves_the_plan_of_another_floor_as_it_moves_what_lies_there(
+    x: float, y: float, steps: int
+) -> None:
+    """The loop that is closed leads over the second floor, whose plan was begun there."""
+    assume(math.hypot(x, y) > 0.3)
+    robot = Walker()
+    robot.stay(1)
+    robot.climb(3.0, 2)
+    middle = robot.x + 0.25 * steps
+    for end in (2 * steps, 0):
+        for i in range(2 * steps):
+            robot.be(middle - 0.25 * steps + 0.25 * (i if end else 2 * steps - i), robot.z, walls=2)
+    robot.climb(-3.0, 1)
+    stack, now = robot.stack, planar_transform(x, y, 0.0)
+    pose, stamp = planar_transform(robot.x, 0.0, 0.0, robot.z + 0.5), robot.now + STEP
+    whole, other = (deepcopy(one) for one in (stack._anchor, stack._mappers[2].anchor))
+    with whole.correction(now, pose, stamp) as expected, other.correction(now, pose, stamp) as moved:
+        assert expected is not None and moved is not None and not expected.is_rigid and not moved.is_rigid
+        for place in ((middle + s * 0.25 * steps, 0.0, 3.0) for s in (-1.0, 0.0, 1.0)):
+            np.testing.assert_allclose(moved.at_place(place), expected.at_place(place), atol=0.05)
 
 
 def test_a_known_floor_that_looks_otherwise_is_told_and_its_map_is_kept() -> None:
@@ -420,3 +446,39 @@ def test_a_person_says_where_a_lift_let_it_out() -> None:
     robot.stack.arrive(robot.now, 0)
     robot.stay(1)
     assert robot.plan.mapper is first and robot.stack.building.active == 1
+
+
+def test_all_floors_of_a_predecessor_go_on_with_the_same_odometry() -> None:
+    """What SLAM corrected while nobody mapped moves the plans of all floors, and the ways between them."""
+    robot = Walker()
+    robot.stay(1)
+    robot.climb(3.0, 2)
+    robot.stack.name(Passage(0, PassageKind.LIFT, (2.0, 0.0), (2.0, 0.0), 0.0, lower=1))
+    archive = saved(robot).parts[GRID]
+    robot.map_from_odom = planar_transform(3.0, 0.0, 0.0)
+    other = Walker()
+    other.stack.resume(archive, robot.now)
+    before = {i: one.project(0.0) for i, one in other.stack._mappers.items()}
+    odom = planar_transform(robot.x - 3.0, 0.0, 0.0, robot.z)
+    other.stack.follow(robot.map_from_odom, odom @ MOUNT, robot.now + STEP)
+    other.stack.observe(robot.now + STEP, robot.map_from_odom @ odom)
+    assert other.stack.building.passages[-1].low == pytest.approx((5.0, 0.0))
+    aside = other.stack._mappers[1].project(0.0)
+    shift = np.argwhere(aside.occupied).mean(0) * aside.resolution + aside.origin[::-1]
+    was = np.argwhere(before[1].occupied).mean(0) * aside.resolution + before[1].origin[::-1]
+    assert shift - was == pytest.approx((0.0, 3.0), abs=0.1)
+
+
+def test_a_loaded_building_is_not_moved_by_another_odometry() -> None:
+    robot = Walker()
+    robot.stay(1)
+    robot.stack.name(Passage(0, PassageKind.LIFT, (2.0, 0.0), (2.0, 0.0), 0.0, lower=1))
+    held = saved(robot)
+    other = Walker()
+    other.map_from_odom = planar_transform(5.0, 0.0, 0.0)
+    other.stay(1)
+    held.load([other.stack.part(lambda: other.now)])
+    other.map_from_odom = np.eye(4)
+    other.stay(1)
+    (lift,) = other.stack.building.passages
+    assert lift.low == (2.0, 0.0)

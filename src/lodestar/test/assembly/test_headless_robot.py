@@ -14,7 +14,9 @@ from lodestar.assembly.config import MappingConfig, RobotConfig, changed
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.range_turns import ScannerTurn
 from lodestar.assembly.robot import HeadlessRobot
-from lodestar.geometry.poses import planar_transform
+from lodestar.floors.records import UNKNOWN, Building, Floor
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.language.directive import (
     Constraint,
     ConstraintKind,
@@ -31,6 +33,7 @@ from lodestar.memory.answering.tools import Tools
 from lodestar.memory.records import MapName, Memory
 from lodestar.memory.requests import Hit, Request
 from lodestar.models.phrases import PhraseBook
+from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.worldmodel.skills import BadSkills
 
 SCAN = MappingConfig(source="scan")
@@ -214,3 +217,18 @@ def test_a_robot_with_a_model_asks_it_where_its_memory_does_not_know() -> None:
     assert asked[0] == "begin" and "what is the desk made of?" in asked[1] and "Pictures:" in asked[1]
     assert not answer.is_known, "it knows nothing either"
     assert HeadlessRobot(RobotConfig(), PhraseBook())._chat is None
+
+
+def test_experts_of_all_floors_hear_of_each_correction_also_between_two(robot: HeadlessRobot) -> None:
+    floors = Floor(1, 0, 0.0), Floor(2, 1, 3.0)
+    for active in (1, 2):
+        robot._panels.follow(Building(floors, active=active))
+    camera, depth = PinholeCamera(64, 48, 60.0, 60.0, 31.5, 23.5), np.full((48, 64), 3.0, np.float32)
+    for stamp, active in enumerate((2, UNKNOWN)):
+        robot.map.floors.building = Building(floors, active=active)
+        map_from_odom = planar_transform(0.01 * stamp, 0.0, 0.0)
+        frame = RgbdFrame(float(stamp), camera, depth, BODY_FROM_OPTICAL, map_from_odom)
+        robot.take_view(frame, SegmentedFrame(float(stamp), np.zeros((48, 64), np.int32), ()))
+        for panel in robot._panels.all:
+            heard = panel.experts["ego_vlm"]._recall.glimpses._anchor.last
+            np.testing.assert_array_equal(heard, map_from_odom)

@@ -44,17 +44,25 @@ def test_where_nobody_tells_of_floors_there_is_one() -> None:
     assert not one.follow(Building()) and one.here is before and one.all == (before,)
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.floats(1.0, 9.0)), min_size=1, max_size=12))
-def test_what_comes_late_belongs_to_the_floor_on_which_it_was_taken(walk) -> None:
+@given(st.lists(st.tuples(st.integers(0, 3), st.floats(1.0, 9.0)), min_size=1, max_size=12), st.booleans())
+def test_what_comes_late_belongs_to_the_floor_on_which_it_was_taken(walk, restarts) -> None:
     """Each stay on a floor, 0 = between two, and the seconds there."""
     numbers = count()
-    one, now, stays = PerFloor(lambda: next(numbers)), 0.0, list[tuple[float, int]]()
+    one, now, stays = PerFloor(lambda: next(numbers)), 0.0, [(-1.0, 0)]
     for floor, seconds in walk:
         one.follow(known({1, 2, 3}, floor, now))
-        if floor != UNKNOWN and (not stays or stays[-1][1] != one.here):
+        if one.here != stays[-1][1]:
             stays.append((now, one.here))
         now += seconds
-        if stays:
-            assert one.at(now - 0.1) == stays[-1][1]
-        if len(stays) > 1:
-            assert one.at(stays[-1][0] - 0.1) == stays[-2][1]
+    for (since, here), (end, _) in zip(stays, [*stays[1:], (now, 0)]):
+        assert one.at((since + end) / 2.0) == here
+    if restarts:
+        one.restart_clock()
+        assert one.at(0.0) == one.here
+
+
+def test_what_was_taken_on_a_floor_that_is_known_no_longer_belongs_to_none() -> None:
+    one = PerFloor(object)
+    for ids, active, since in (({1, 2}, 1, 0.0), ({1, 2}, 2, 10.0), ({2}, 2, 10.0)):
+        one.follow(known(ids, active, since))
+    assert one.at(5.0) is None and one.at(11.0) is one.here

@@ -84,7 +84,9 @@ class FrontierExpertNode(LodestarNode):
             self._experts.here.keep_images(stored.ids, int(stored.next_id))
         while self._keyframes:
             keyframe = self._keyframes.popleft()
-            self._experts.at(keyframe.stamp).add_image(keyframe.map_from_camera, keyframe.camera, keyframe.id)
+            there = self._experts.at(keyframe.stamp)
+            if there is not None:
+                there.add_image(keyframe.map_from_camera, keyframe.camera, keyframe.id)
         self._experts.here.set_scene(self._scene.snapshot())
 
     def _publish(self) -> None:

@@ -113,7 +113,9 @@ class MappingNode(LodestarNode):
         """On the worker."""
         with self._lock:
             self._chain.follow_ways(ways_here(self._ways.told, self._floors.stack.building))
-            if not self._floors.takes(item.stamp, item.map_from_odom, item.odom_from_base):
+            if not self._floors.takes(
+                item.stamp, item.map_from_odom, item.odom_from_base, item.odom_from_sensor
+            ):
                 return
             if isinstance(item.message, Image | CompressedImage):
                 self._chain.take_depth(self._poses.frame(item.message), item.odom_from_base)

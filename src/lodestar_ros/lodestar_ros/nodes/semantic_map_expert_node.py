@@ -74,7 +74,9 @@ class SemanticMapExpertNode(LodestarNode):
         """On the worker, before each request."""
         while self._heard:
             description = self._heard.popleft()
-            self._experts.at(description.stamp).hear(description)
+            one = self._experts.at(description.stamp)
+            if one is not None:
+                one.hear(description)
         self._experts.here.set_scene(self._scene.snapshot())
 
 

@@ -14,7 +14,7 @@ from lodestar.agent.activities.transitions import Transitions
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun, FloorRest
 from lodestar.experts.absence import AbsenceJudge, FloorLeft
-from lodestar.floors.records import level_name
+from lodestar.floors.records import Floor, level_name
 from lodestar.language.directive import StepKind
 from lodestar.language.items import EVERY_LEVEL
 
@@ -39,6 +39,7 @@ class FloorSearch:
 
     def __init__(self, context: LoopContext, transitions: Transitions, trip: FloorTrip) -> None:
         self._context, self._transitions, self._trip = context, transitions, trip
+        self._areas: dict[int, float] = {}  # m^2 of free floor that were known last, by id of a floor
 
     def next_floor(self, run: DirectiveRun) -> bool:
         """Return whether the search goes on on another floor, because nothing is left to explore on this one."""
@@ -55,7 +56,7 @@ class FloorSearch:
     def heads_elsewhere(self, run: DirectiveRun) -> bool:
         """Return whether the robot goes to another floor, because what it looks for is known there and not here."""
         context, building = self._context, self._context.facts.building
-        here, whole = building.here, context.facts.whole
+        here, whole = self._here(), context.facts.whole
         if here is None or whole is None or not building.has_others or run.step.kind is not StepKind.FIND:
             return False
         if run.step.scope.level not in (None, EVERY_LEVEL) or run.floors.goal is not None:
@@ -86,7 +87,7 @@ class FloorSearch:
         No floor is left so twice: who has come back to one stays until it is explored, so that nobody goes to and fro.
         """
         context = self._context
-        here = context.facts.building.here
+        here = self._here()
         if here is None or not goals or run.step.scope.level not in (None, EVERY_LEVEL):
             return False
         if (run.step_index, here.id) in run.floors.left_over:
@@ -94,19 +95,14 @@ class FloorSearch:
         others = self.elsewhere(run) or self._unsure(run)
         if not others:
             return False
-        areas = run.floors.areas
-        typical = max((area for floor, area in areas.items() if floor != here.id), default=0.0)
+        typical = max((area for floor, area in self._areas.items() if floor != here.id), default=0.0)
         left = judge.left(run.step, context.facts, context.searched, goals, typical)
         if left is None:
             return False
-        areas[here.id] = left.area - left.hidden
         pace, recent = self._paces(run, left)
         seconds = left.seconds(max(left.rate, recent), pace)
         for one in sorted(others, key=lambda other: other.seconds):
-            as_here = FloorRest(
-                left.area, left.area / pace
-            )  # a floor that nobody has seen is as large as this one
-            there = self._left_there(run, one.level) or as_here
+            there = self._left_there(run, one.level) or self._unseen(one.level, left.area, pace)
             if not FloorRest(left.unseen, seconds).is_slower(there, one.seconds):
                 continue
             if one.level is None:
@@ -136,6 +132,21 @@ class FloorSearch:
         """Return the floor to which stairs may lead that were seen from afar, where no way is known from here."""
         look = None if self._trip.allowed() else self._trip.looks.best(run)
         return [] if look is None else [Elsewhere(None, self._trip.looks.expected_seconds(look), look)]
+
+    def _here(self) -> Floor | None:
+        """Return the robot's floor; note how much of it is known."""
+        facts = self._context.facts
+        here, known = facts.building.here, {floor.id for floor in facts.building.floors}
+        self._areas = {floor: area for floor, area in self._areas.items() if floor in known}
+        if here is not None and facts.grid is not None:
+            self._areas[here.id] = facts.grid.free_area
+        return here
+
+    def _unseen(self, level: int | None, area: float, pace: float) -> FloorRest:
+        """Return the whole of another floor, as large as it is known to be, or as this one, m^2."""
+        floor = None if level is None else self._context.facts.building.of_level(level)
+        area = area if floor is None else self._areas.get(floor.id, area)
+        return FloorRest(area, area / pace)
 
     def _left_there(self, run: DirectiveRun, level: int | None) -> FloorRest | None:
         """Return what is left to search on another level; None where the search was not there."""

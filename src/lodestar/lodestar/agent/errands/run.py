@@ -196,10 +196,9 @@ class FloorTour:
     looks: list[tuple[int, float, float]] = field(default_factory=list)
     # likewise, of floors that were left before they were explored, as it was then
     left_over: dict[tuple[int, int], FloorRest] = field(default_factory=dict)
-    areas: dict[int, float] = field(default_factory=dict)  # m^2 that are known, by id of a floor
     base: dict[int, int] = field(default_factory=dict)  # by step, the level from which "upstairs" is said
     since: float = -math.inf  # loop time at which the robot came to its floor
-    pace: float = 0.0  # m^2 per second that the search has shown on its floor, 0 = not measured
+    pace: float = 0.0  # m^2 per second of the search on the floor where it was measured last, 0 = on none
     progress: deque[tuple[float, float]] = field(
         default_factory=deque
     )  # loop time, and m^2 that were looked at

@@ -27,7 +27,7 @@ _TOGETHER = 64  # rows that are copied in one call of numpy; chosen: others get 
 
 
 class Copy(NamedTuple):
-    """What a submap saw of a block: the serial number of its node, and the row in packs, of each array one."""
+    """Copy of a block as a submap saw it: the serial number of its node, and the row in packs, of each array one."""
 
     serial: int
     packs: tuple[CellPack, ...]

@@ -55,7 +55,6 @@ class ExpertServer:
         self.latency = 0.0
         self._node, self._experts = node, experts
         self._building = floors.newest
-        node.timed(experts)
         floors.tell(self._take_building)
         self._refresh, self._after = refresh, after
         self._grid: OccupancyGrid2D | None = None

@@ -51,7 +51,7 @@ class EgoVlmExpertNode(LodestarNode):
         self._pictures: SearchPictureInputs | None = None
         if mind.reasoner.sees and config.expert.offers.pictures:
             self._pictures = SearchPictureInputs(self, config.expert.viewpoints.camera_forward)
-        self._experts = PerFloor(lambda: self._made(book, mind.reasoner))
+        self._experts = self.timed(PerFloor(lambda: self._made(book, mind.reasoner)))
         self._view_due = self.timed(Phased(config.view_period))
         self._description_due = Periodic(config.description_period)
         book.connect(self)

@@ -38,7 +38,7 @@ class ExpertNode(LodestarNode):
             mind = make_reasoner(config.reasoner)
             self.on_close(mind.close)
         reasoner = mind.reasoner if mind is not None else None
-        self._experts = PerFloor[Any](lambda: expert(spec, config, book, reasoner))
+        self._experts = self.timed(PerFloor[Any](lambda: expert(spec, config, book, reasoner)))
         book.connect(self)
         self._scene = SceneClient(self) if isinstance(self._experts.here, SceneReader) else None
         floors = BuildingInput(self) if self._scene is None else self._scene.floors

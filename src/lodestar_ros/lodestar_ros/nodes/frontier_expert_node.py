@@ -44,7 +44,7 @@ class FrontierExpertNode(LodestarNode):
         super().__init__(FRONTIER.node, **kwargs)
         book = RemotePhraseBook(patience=0.0)  # the expert also works without vectors
         config = declare_part(self, FrontierExpertConfig)
-        self._experts: PerFloor[FrontierExpert] = PerFloor(lambda: expert(FRONTIER, config, book))
+        self._experts: PerFloor[FrontierExpert] = self.timed(PerFloor(lambda: expert(FRONTIER, config, book)))
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
         self._keyframes: deque[Keyframe] = deque(maxlen=config.expert.pieces.snapshots.images)

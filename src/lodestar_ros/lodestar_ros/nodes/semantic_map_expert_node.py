@@ -44,7 +44,7 @@ class SemanticMapExpertNode(LodestarNode):
         mind = make_reasoner(config.reasoner)
         self.on_close(mind.close)
         self._memory = LastSeenInput(self)
-        self._experts = PerFloor(lambda: self._made(config, book, mind.reasoner))
+        self._experts = self.timed(PerFloor(lambda: self._made(config, book, mind.reasoner)))
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
         self._heard: deque[SceneDescription] = deque(maxlen=10)

@@ -17,6 +17,7 @@ from lodestar.assembly.plan_chain import PlanChain
 from lodestar.floors.records import Passage, PassageKind
 from lodestar_ros import qos
 from lodestar_ros.building_input import text_of
+from lodestar_ros.map_source import PosedMessage
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import QueueWorker
 
@@ -60,16 +61,10 @@ class FloorDesk:
                 return
             self.say()
 
-    def takes(
-        self,
-        stamp: float,
-        map_from_odom: np.ndarray,
-        odom_from_base: np.ndarray,
-        odom_from_sensor: np.ndarray,
-    ) -> bool:
-        """Hear where base and sensor are, (4, 4) each; return whether the plan takes turns there."""
-        moved = self.stack.follow(map_from_odom, odom_from_sensor, stamp)
-        if self.stack.observe(stamp, map_from_odom @ odom_from_base) or moved:
+    def takes(self, item: PosedMessage) -> bool:
+        """Hear where base and sensor are; return whether the plan takes turns there."""
+        moved = self.stack.follow(item.map_from_odom, item.odom_from_sensor, item.stamp)
+        if self.stack.observe(item.stamp, item.map_from_odom @ item.odom_from_base) or moved:
             self.say()
         return not self.stack.rests
 

@@ -16,6 +16,7 @@ from lodestar.assembly.plan_chain import PlanChain
 from lodestar.floors.records import Building, Floor, Hint, Passage, PassageKind
 from lodestar_ros.building_input import building_of, text_of
 from lodestar_ros.floor_desk import BACKLOG, FloorDesk, take_news
+from lodestar_ros.map_source import PosedMessage
 
 
 def test_floors_and_passages_come_as_they_were_said() -> None:
@@ -104,7 +105,7 @@ class Desk:
         config = MappingConfig()
         self.lock = threading.RLock()
         self.desk = FloorDesk(node, PlanChain(config), config, self.lock)
-        self.desk.takes(0.0, np.eye(4), np.eye(4), np.eye(4))
+        self.desk.takes(PosedMessage(None, 0.0, np.eye(4), np.eye(4), np.eye(4)))
 
     def tell(self, *news) -> None:
         for one in news:

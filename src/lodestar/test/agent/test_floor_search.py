@@ -143,7 +143,7 @@ def test_a_barren_floor_is_left_for_a_new_one_and_one_that_shows_much_is_not() -
 )  # fmt: skip
 @settings(max_examples=60, deadline=None)
 def test_a_floor_that_was_just_come_to_is_as_large_as_the_other_one(area, rest, pace, way, slow) -> None:
-    """Where little is on its map yet, little is left to look at there; but it is not searched for that."""
+    """Its map shows little yet, so little of what it shows is left; the floor is not searched for that."""
 
     def left(floor: int, stayed: float) -> FloorLeft:
         known = min(5.0 + pace * stayed, area)

@@ -1,94 +1,19 @@
 """Floors by the poses of a robot: which mapper is in use, and what is never lost."""
 
 import math
-from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from floor_walker import SLOPE, Walker, kept, saved
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import ndimage
 
-from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.floor_archive import SavedFloors
-from lodestar.assembly.floor_stack import FloorStack
-from lodestar.assembly.plan_chain import PlanChain
-from lodestar.assembly.range_turns import LidarTurn
 from lodestar.floors.config import FloorsConfig
-from lodestar.floors.records import UNKNOWN, Hint, Passage, PassageKind
-from lodestar.geometry.closure_config import ClosureConfig
-from lodestar.geometry.poses import make_transform, planar_transform
-from lodestar.grid.occupancy import UNKNOWN as UNSEEN
-from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.floors.records import UNKNOWN, Passage, PassageKind
 from lodestar.storage.archive import ForeignFile
 from lodestar.storage.saved_map import GRID, SavedMap
-
-STEP = 0.2  # s
-SLOPE = math.atan(0.52)
-MOUNT = planar_transform(0.0, 0.0, 0.0, 0.5)
-
-
-class Walker:
-    """A robot whose poses and turns a stack hears; each floor has walls of its own."""
-
-    def __init__(self, things: int = 60, config: FloorsConfig | None = None) -> None:
-        self.things = things  # that stand on a floor
-        self.plan = PlanChain(MappingConfig())
-        self.stack = FloorStack(config or FloorsConfig(stairs=True), self.plan)
-        self.now, self.x, self.z, self.walls, self.floor = 0.0, 0.0, 0.0, 0, 0.0
-        self.map_from_odom = np.eye(4)
-
-    def be(self, x: float, z: float, tilt: float = 0.0, walls: int = 0) -> None:
-        """Stand at (x, 0, z) for STEP seconds and look around. walls: seed of what stands there."""
-        self.now += STEP
-        self.x, self.z = x, z
-        c, s = math.cos(tilt), math.sin(tilt)
-        base = make_transform(np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]]), (x, 0.0, z))
-        odom_from_map = np.linalg.inv(self.map_from_odom)
-        self.stack.follow(self.map_from_odom, odom_from_map @ base @ MOUNT, self.now)
-        self.stack.observe(self.now, base)
-        if not self.stack.rests:
-            rng = np.random.default_rng(walls)
-            middles = rng.uniform((-11.0, -3.0), (11.0, 3.0), (self.things, 2))
-            turns = rng.uniform(0.0, math.pi, self.things)
-            ends = 0.3 * np.column_stack([np.cos(turns), np.sin(turns)])
-            plan = np.vstack([middles + share * ends for share in np.linspace(-1.0, 1.0, 7)])
-            points = np.vstack([np.column_stack([plan, np.full(len(plan), h)]) for h in (0.2, 0.4)])
-            sensor = base @ MOUNT
-            up = np.array([0.0, 0.0, self.floor])
-            seen = (points + up - sensor[:3, 3]) @ sensor[:3, :3]
-            drifted = odom_from_map @ sensor, self.map_from_odom, odom_from_map @ base
-            self.plan.take_turn(LidarTurn(self.now, seen.astype(np.float32), *drifted))
-
-    def stay(self, walls: int, seconds: float = 4.0) -> None:
-        self.walls, self.floor = walls, self.z
-        for i in range(int(seconds / STEP)):
-            self.be(self.x + 0.001 * i, self.z, walls=walls)
-
-    def drift(self, metres: float, turn: float, share: float) -> None:
-        """Walk to and fro by odometry that drifts by radians and metres per metre; each match takes it back."""
-        x, pace = self.x, 0.25
-        for i in range(int(metres / pace)):
-            self.map_from_odom = self.map_from_odom @ planar_transform(0.0, share * pace, turn * pace)
-            self.be(x + pace * (8 - abs(8 - i % 16)), self.z, walls=self.walls)
-        self.be(x, self.z, walls=self.walls)
-
-    def climb(self, rise: float, walls: int) -> None:
-        """Walk over a flight, and stand on the level behind it."""
-        steps = int(abs(rise) / 0.05)
-        x, z = self.x, self.z
-        for i in range(1, steps + 1):
-            self.be(x + 0.05 * i / 0.52 * math.copysign(1.0, rise), z + rise * i / steps, SLOPE, self.walls)
-        self.stay(walls)
-
-
-def kept(now: OccupancyGrid2D, before: OccupancyGrid2D) -> bool:
-    """Whether nearly all cells that were known are as they were, on a grid that may have grown."""
-    known = np.argwhere(before.cells != UNSEEN)
-    cells = now.cells_of(before.points_of(known))
-    same = now.cells[cells[:, 0], cells[:, 1]] == before.cells[known[:, 0], known[:, 1]]
-    return bool(same.mean() > 0.95)
 
 
 @given(st.floats(2.2, 4.0), st.booleans())
@@ -107,52 +32,6 @@ def test_each_floor_has_its_mapper_and_gets_it_back(rise: float, down: bool) -> 
     assert robot.plan.mapper is first and robot.stack.building.active == 1 and not robot.stack.building.note
     robot.climb(rise, 2)
     assert robot.plan.mapper is second and len(robot.stack.building.floors) == 2
-
-
-@given(st.floats(40.0, 150.0), st.floats(-0.01, 0.01), st.floats(-0.1, 0.1))
-@settings(max_examples=8, deadline=None)
-def test_a_plan_stays_where_it_is_while_odometry_drifts_on_another_floor(
-    metres: float, turn: float, share: float
-) -> None:
-    """Up to 85 degrees and 15 m, of which each match takes back a little, as SLAM Toolbox's do."""
-    robot = Walker()
-    robot.stay(1)
-    first = robot.plan.mapper
-    robot.climb(3.0, 2)
-    second, before = robot.plan.mapper, first.project(robot.now)
-    robot.drift(metres, turn, share)
-    robot.climb(-3.0, 1)
-    assert robot.plan.mapper is first
-    walls = ndimage.binary_dilation(before.occupied, iterations=2)
-    now = first.project(robot.now)
-    cells = before.cells_of(now.points_of(np.argwhere(now.occupied)))
-    assert walls[cells[:, 0], cells[:, 1]].mean() > 0.95, "no wall stands where none was"
-    robot.climb(3.0, 2)
-    assert robot.plan.mapper is second and len(robot.stack.building.floors) == 2
-
-
-@given(st.floats(-0.9, 0.9), st.floats(-0.9, 0.9), st.integers(8, 30))
-@settings(max_examples=8, deadline=None)
-def test_a_closure_moves_the_plan_of_another_floor_as_it_moves_what_lies_there(
-    x: float, y: float, steps: int
-) -> None:
-    """The loop that is closed leads over the second floor, whose plan was begun there."""
-    assume(math.hypot(x, y) > 0.3)
-    robot = Walker()
-    robot.stay(1)
-    robot.climb(3.0, 2)
-    middle = robot.x + 0.25 * steps
-    for end in (2 * steps, 0):
-        for i in range(2 * steps):
-            robot.be(middle - 0.25 * steps + 0.25 * (i if end else 2 * steps - i), robot.z, walls=2)
-    robot.climb(-3.0, 1)
-    stack, now = robot.stack, planar_transform(x, y, 0.0)
-    pose, stamp = planar_transform(robot.x, 0.0, 0.0, robot.z + 0.5), robot.now + STEP
-    whole, other = (deepcopy(one) for one in (stack._anchor, stack._mappers[2].anchor))
-    with whole.correction(now, pose, stamp) as expected, other.correction(now, pose, stamp) as moved:
-        assert expected is not None and moved is not None and not expected.is_rigid and not moved.is_rigid
-        for place in ((middle + s * 0.25 * steps, 0.0, 3.0) for s in (-1.0, 0.0, 1.0)):
-            np.testing.assert_allclose(moved.at_place(place), expected.at_place(place), atol=0.05)
 
 
 def test_a_known_floor_that_looks_otherwise_is_told_and_its_map_is_kept() -> None:
@@ -305,34 +184,6 @@ def test_a_lift_that_is_named_again_is_the_same_one_and_may_be_taken_again() -> 
     assert len(robot.stack.building.passages) == 2
 
 
-@given(st.floats(-0.9, 0.9), st.floats(-0.9, 0.9), st.floats(-0.3, 0.3))
-@settings(max_examples=20, deadline=None)
-def test_ways_between_floors_move_with_the_map(x: float, y: float, turn: float) -> None:
-    stack = FloorStack(FloorsConfig(stairs=True, lifts=True), PlanChain(MappingConfig()))
-    stack.observe(0.0, np.eye(4))
-    stack.name(Passage(0, PassageKind.STAIRS, (3.0, 1.0), (7.0, 1.0), 0.0, lower=1, slope=0.5))
-    stack.name(Passage(0, PassageKind.LIFT, (1.0, 2.0), (1.0, 2.0), 3.0, lower=1))
-    stack.building = replace(stack.building, hints=(Hint(1, (2.0, -1.0)),))
-    before, jump = stack.building, planar_transform(x, y, turn)
-    assert not stack.follow(np.eye(4), np.eye(4), 1.0) and stack.building is before
-    assert not stack.follow(np.full((4, 4), np.nan), np.eye(4), 1.5)
-    moved = stack.follow(jump, np.eye(4), 2.0)
-    # less is a match of scans, which moves the robot alone
-    config = ClosureConfig()
-    assert moved == (math.hypot(x, y) > config.matched or abs(turn) > config.slack)
-    expected = jump if moved else np.eye(4)
-    for was, now in zip(before.passages, stack.building.passages):
-        for entry, then in (
-            (was.entry(1), now.entry(1)),
-            ([*was.high, was.heading], [*now.high, now.heading]),
-        ):
-            after = expected @ planar_transform(*entry)
-            np.testing.assert_allclose(planar_transform(*then), after, atol=1e-9)
-    np.testing.assert_allclose(
-        stack.building.hints[0].place, (expected @ [2.0, -1.0, 0.0, 1.0])[:2], atol=1e-9
-    )
-
-
 def test_failures_of_a_passage_are_not_those_of_a_loaded_map() -> None:
     robot = Walker()
     robot.stay(1)
@@ -391,10 +242,6 @@ def test_the_operator_says_which_levels_the_building_has(level) -> None:
     assert [floor.level for floor in robot.stack.building.floors] == [0, 1]
 
 
-def saved(robot: Walker) -> SavedMap:
-    return SavedMap.of([robot.stack.part(lambda: robot.now)])
-
-
 def test_all_floors_of_a_saved_map_come_back() -> None:
     robot = Walker()
     robot.stay(1)
@@ -446,39 +293,3 @@ def test_a_person_says_where_a_lift_let_it_out() -> None:
     robot.stack.arrive(robot.now, 0)
     robot.stay(1)
     assert robot.plan.mapper is first and robot.stack.building.active == 1
-
-
-def test_all_floors_of_a_predecessor_go_on_with_the_same_odometry() -> None:
-    """What SLAM corrected while nobody mapped moves the plans of all floors, and the ways between them."""
-    robot = Walker()
-    robot.stay(1)
-    robot.climb(3.0, 2)
-    robot.stack.name(Passage(0, PassageKind.LIFT, (2.0, 0.0), (2.0, 0.0), 0.0, lower=1))
-    archive = saved(robot).parts[GRID]
-    robot.map_from_odom = planar_transform(3.0, 0.0, 0.0)
-    other = Walker()
-    other.stack.resume(archive, robot.now)
-    before = {i: one.project(0.0) for i, one in other.stack._mappers.items()}
-    odom = planar_transform(robot.x - 3.0, 0.0, 0.0, robot.z)
-    other.stack.follow(robot.map_from_odom, odom @ MOUNT, robot.now + STEP)
-    other.stack.observe(robot.now + STEP, robot.map_from_odom @ odom)
-    assert other.stack.building.passages[-1].low == pytest.approx((5.0, 0.0))
-    aside = other.stack._mappers[1].project(0.0)
-    shift = np.argwhere(aside.occupied).mean(0) * aside.resolution + aside.origin[::-1]
-    was = np.argwhere(before[1].occupied).mean(0) * aside.resolution + before[1].origin[::-1]
-    assert shift - was == pytest.approx((0.0, 3.0), abs=0.1)
-
-
-def test_a_loaded_building_is_not_moved_by_another_odometry() -> None:
-    robot = Walker()
-    robot.stay(1)
-    robot.stack.name(Passage(0, PassageKind.LIFT, (2.0, 0.0), (2.0, 0.0), 0.0, lower=1))
-    held = saved(robot)
-    other = Walker()
-    other.map_from_odom = planar_transform(5.0, 0.0, 0.0)
-    other.stay(1)
-    held.load([other.stack.part(lambda: other.now)])
-    other.map_from_odom = np.eye(4)
-    other.stay(1)
-    (lift,) = other.stack.building.passages
-    assert lift.low == (2.0, 0.0)

@@ -113,9 +113,7 @@ class MappingNode(LodestarNode):
         """On the worker."""
         with self._lock:
             self._chain.follow_ways(ways_here(self._ways.told, self._floors.stack.building))
-            if not self._floors.takes(
-                item.stamp, item.map_from_odom, item.odom_from_base, item.odom_from_sensor
-            ):
+            if not self._floors.takes(item):
                 return
             if isinstance(item.message, Image | CompressedImage):
                 self._chain.take_depth(self._poses.frame(item.message), item.odom_from_base)

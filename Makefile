@@ -21,7 +21,7 @@ TESTS ?=
 
 ENVIRONMENT := . ./env.sh
 
-.PHONY: help setup demo ask replay detector console test test-torch lint unit bench clean
+.PHONY: help setup demo ask replay detector console pictures test test-torch lint unit bench clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -36,6 +36,9 @@ demo: setup ## find something: DIRECTIVE="find the red chair" SEED=7 WORLD=offic
 ask: setup ## ask the memory of the last demo: QUESTION="when did you last see the chair?"
 	@test -n "$$QUESTION" || { echo 'make ask: say what to ask, such as QUESTION="where is the chair?"' >&2; exit 2; }
 	@$(ENVIRONMENT) && { python -m lodestar_eval.demo.ask "$$QUESTION" --memory "$$OUT/memory" || test $$? = 1; } # 1: it does not know
+
+pictures: ## make the film of the last demo the README's (OUT=its folder)
+	@cp "$$OUT/run.gif" docs/images/demo.gif
 
 test: setup ## lint and every test (TESTS=path narrows it); lint runs beside the tests
 	@nice $(MAKE) --no-print-directory lint & linted=$$!; $(MAKE) --no-print-directory unit; tested=$$?; \

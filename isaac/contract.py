@@ -1,4 +1,4 @@
-"""Read contract.yaml. Runs under Isaac Sim's Python and under any other with PyYAML."""
+"""Reader of contract.yaml. Runs under Isaac Sim's Python and under any other with PyYAML."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ _DURABILITY = {"volatile": "volatile", "transient_local": "transientLocal"}
 
 @dataclass(frozen=True)
 class Qos:
-    """A QoS profile that keeps the last messages."""
+    """A QoS profile with history keep-last."""
 
     reliability: str
     durability: str
     depth: int
 
     def bridge_text(self) -> str:
-        """Return the profile as the text that the bridge's nodes take as `qosProfile`; it wants floats for times."""
+        """Return the profile as JSON for the input `qosProfile` of the bridge's nodes, which requires floats
+        for times.
+        """
         return json.dumps(
             {
                 "history": "keepLast",
@@ -63,23 +65,23 @@ class Placement:
 
 @dataclass(frozen=True)
 class Contract:
-    """What Isaac Sim and Lodestar publish for each other."""
+    """The topics and frames that Isaac Sim and Lodestar publish for each other."""
 
     topics: dict[str, Topic]
-    moving: tuple[str, str]  # parent and child of the transform that the odometry gives
+    moving: tuple[str, str]  # parent and child of the transform that odometry publishes
     static: tuple[Placement, ...]
-    base_height: float  # m, base_link above the ground, standing
+    base_height: float  # m, base_link above the ground while standing
     camera: dict[str, float]  # width, height, fx, fy in pixels
     silence: float  # s of real time without a velocity, after which the robot stands
     profiles: dict[str, Qos]
 
     def of(self, who: str) -> dict[str, Topic]:
-        """Return the topics that "isaac" or "lodestar" publishes."""
+        """Return the topics that "isaac" or "lodestar" publishes, by name."""
         return {name: topic for name, topic in self.topics.items() if topic.by == who}
 
 
 def load(path: Path = FILE) -> Contract:
-    """Return the contract. Raises KeyError or TypeError for a field that is missing or unknown."""
+    """Return the contract. Raises KeyError or TypeError for a missing or unknown field."""
     content = yaml.safe_load(path.read_text())
     profiles = {name: Qos(**fields) for name, fields in content["qos"].items()}
     topics = {}

@@ -1,4 +1,4 @@
-"""The OmniGraph graphs of the ROS 2 bridge, as data built from the contract; no import of Isaac Sim."""
+"""The OmniGraph graphs of the ROS 2 bridge, as data built from the contract; imports nothing of Isaac Sim."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TICK = "omni.graph.action.OnPlaybackTick"
 
 
 class Target(str):
-    """A path of a prim, for inputs of the type `target`."""
+    """Path of a prim, for inputs of the type `target`."""
 
 
 @dataclass(frozen=True)

@@ -30,19 +30,20 @@ SCENES = {
 }
 SCENE_PRIM, ROBOT_PRIM = "/World/Scene", "/World/Go2"
 PHYSICS_DT = 0.005  # s; the walking policy was trained at 200 Hz
-SPAWN_HEIGHT = 0.5  # m of base_link above z = 0, from which the robot settles; as NVIDIA's example has it
-SETTLING = 1.0  # s of simulated time in which the robot lands before it takes velocities
-LIDAR_CONFIG = "Example_Rotary"  # NVIDIA's rotating LiDAR of 10 Hz; its rate has to be that of the contract
-APERTURE = 20.955  # mm, width of the camera's sensor; a USD camera's default
+# m of base_link above z = 0 at the start, from which the robot settles; as in NVIDIA's example
+SPAWN_HEIGHT = 0.5
+SETTLING = 1.0  # s of simulated time for landing, before the robot accepts velocities
+LIDAR_CONFIG = "Example_Rotary"  # NVIDIA's rotating LiDAR of 10 Hz; its rate must equal the contract's
+APERTURE = 20.955  # mm, width of the camera's sensor; the default of a USD camera
 # Columns are the axes of a USD camera (x right, y up, looks along -z) in camera_link (x forwards, y left, z up).
 LINK_FROM_USD_CAMERA = ((0.0, 0.0, -1.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
 
 
 def main() -> int:
-    """Run the simulation until it is closed; returns the exit status."""
+    """Run the simulation until it is closed; return the exit status."""
     given = _parse()
     rules = ClassRules(given.semantics)
-    from isaacsim import SimulationApp  # before every other import of Isaac Sim
+    from isaacsim import SimulationApp  # must precede every other import of Isaac Sim
 
     app = SimulationApp({"headless": not given.gui, "renderer": "RealTimePathTracing"})
     try:
@@ -92,14 +93,14 @@ def _simulate(app: Any, contract: Contract, rules: ClassRules, given: argparse.N
 
 
 class _Walk:
-    """The walking policy, fed with the velocity of `cmd_vel_out` at every step of the physics."""
+    """Runs the walking policy with the velocity of `cmd_vel_out` at every physics step."""
 
     def __init__(self, robot: Any, velocities: Any, torch: Any) -> None:
         self._robot, self._velocities, self._torch = robot, velocities, torch
         self._ready, self._time = False, 0.0
 
     def on_physics_step(self, dt: float, _context: object) -> None:
-        """Apply the policy; the first step makes the robot ready."""
+        """Apply the policy; the first step initializes the robot."""
         if not self._ready:
             self._robot.initialize()
             self._robot.post_reset()
@@ -107,7 +108,7 @@ class _Walk:
             return
         self._time += dt
         velocity = self._velocities.newest() if self._time > SETTLING else (0.0, 0.0, 0.0)
-        device = str(self._robot.robot._device)  # as NVIDIA's own policy class reads it
+        device = str(self._robot.robot._device)  # the same private field that NVIDIA's policy class reads
         self._robot.forward(dt, self._torch.tensor(velocity, dtype=self._torch.float32, device=device))
 
 
@@ -144,7 +145,7 @@ def _make_stage(app: Any, contract: Contract, rules: ClassRules, given: argparse
 
 
 def _label(stage: Any, rules: ClassRules) -> int:
-    """Give every object a class where it has none, and return how many objects there are."""
+    """Label every object without a class by the rules, and return the number of objects."""
     import isaacsim.core.experimental.utils.semantics as semantics_utils
 
     def own_class(prim: Any) -> str | None:
@@ -160,7 +161,7 @@ def _label(stage: Any, rules: ClassRules) -> int:
 
 
 def _make_sensors(contract: Contract, base: str) -> None:
-    """Put camera and LiDAR on the robot and start the graphs of the bridge."""
+    """Add camera and LiDAR to the robot and start the graphs of the bridge."""
     from isaacsim.sensors.experimental.rtx import Lidar, LidarSensor, RtxCamera
 
     places = {place.child: place for place in contract.static}
@@ -181,7 +182,7 @@ def _make_sensors(contract: Contract, base: str) -> None:
 
 
 def _mount(path: str, place: Placement) -> None:
-    """Make an Xform at a fixed place of its parent."""
+    """Create an Xform at a fixed place in its parent."""
     import isaacsim.core.experimental.utils.stage as stage_utils
     from pxr import Gf, UsdGeom
 
@@ -192,13 +193,14 @@ def _mount(path: str, place: Placement) -> None:
 
 
 def _aim(path: str, contract: Contract) -> None:
-    """Turn the camera as camera_link looks, and give it the contract's intrinsics."""
+    """Align the camera with camera_link, and set the contract's intrinsics."""
     import isaacsim.core.experimental.utils.stage as stage_utils
     from pxr import Gf, UsdGeom
 
     prim = stage_utils.get_current_stage().GetPrimAtPath(path)
     rows = LINK_FROM_USD_CAMERA
-    turn = Gf.Matrix3d(*(rows[column][row] for row in range(3) for column in range(3)))  # Gf has row vectors
+    # transposed, because Gf uses row vectors
+    turn = Gf.Matrix3d(*(rows[column][row] for row in range(3) for column in range(3)))
     UsdGeom.Xformable(prim).MakeMatrixXform().Set(Gf.Matrix4d(turn, Gf.Vec3d(0.0)))
     camera, size = UsdGeom.Camera(prim), contract.camera
     camera.GetHorizontalApertureAttr().Set(APERTURE)
@@ -239,7 +241,7 @@ def _parse() -> argparse.Namespace:
         "--semantics", type=Path, default=SEMANTICS, help="classes by names of prims, a YAML list"
     )
     parser.add_argument("--gui", action="store_true", help="open Isaac Sim's window")
-    return parser.parse_known_args()[0]  # Isaac Sim's own options stay in sys.argv for it
+    return parser.parse_known_args()[0]  # unknown options stay in sys.argv for Isaac Sim
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Classes of prims by their names."""
+"""Classification of prims by their names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _HOLDERS = ("", "Xform", "Scope")  # types of prims that hold a whole object
 
 
 class ClassRules:
-    """Rules that name the class of a prim by the prim's name. Raises ValueError for a file that is not such a list."""
+    """Rules that map a prim's name to its class. Raises ValueError for a file that is not a list of [pattern,
+    class].
+    """
 
     def __init__(self, path: Path = FILE) -> None:
         content = yaml.safe_load(path.read_text())
@@ -27,7 +29,7 @@ class ClassRules:
             raise ValueError(f"{path}: write a list of [pattern, class] ({error})") from error
 
     def class_of(self, prim_name: str) -> str | None:
-        """Return the class of a prim of this name; None where no rule has one."""
+        """Return the class of a prim with this name; None if no rule matches."""
         return next((name for pattern, name in self._rules if pattern.search(prim_name)), None)
 
 
@@ -36,7 +38,7 @@ def objects(
 ) -> Iterator[tuple[Any, str]]:
     """Yield (prim, class) of every object below a USD prim: the outermost prims that have a class or a known name.
 
-    A prim of a known name that holds two such objects or more, as "Racks" does, is a group and no object.
+    A prim with a known name that holds two or more such objects, as "Racks" does, is a group and not an object.
     own_class: returns the class that a prim has already, or None.
     """
     for child in prim.GetChildren():

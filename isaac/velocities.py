@@ -1,4 +1,4 @@
-"""Velocities from `cmd_vel_out`, zero after a silence. Needs rclpy, which Isaac Sim's ROS 2 bridge brings along."""
+"""Velocities from `cmd_vel_out`, zero after a silence. Needs rclpy, which Isaac Sim's ROS 2 bridge provides."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 
 class VelocityInput:
-    """The newest velocity that the motion gate let through."""
+    """The newest velocity that the motion gate passed."""
 
     def __init__(self, contract: Contract, clock: Callable[[], float] = time.monotonic) -> None:
         topic = contract.topics["cmd_vel_out"]
@@ -36,12 +36,14 @@ class VelocityInput:
         self._heard = self._clock()
 
     def newest(self) -> tuple[float, float, float]:
-        """Return x and y in m/s and the yaw rate in rad/s of base_link; zero where nothing came for a while."""
+        """Return x and y in m/s and the yaw rate in rad/s of base_link; zero after `silence` seconds without
+        a message.
+        """
         self._executor.spin_once(timeout_sec=0.0)
         return self._velocity if self._clock() - self._heard <= self._silence else (0.0, 0.0, 0.0)
 
     def close(self) -> None:
-        """End the node."""
+        """Destroy the node."""
         self._executor.shutdown()
         self._node.destroy_node()
         self._context.try_shutdown()

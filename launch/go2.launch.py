@@ -1,4 +1,4 @@
-"""A Unitree Go2 with a RealSense, SLAM Toolbox and Nav2; the drivers of robot and camera run beside it."""
+"""A Unitree Go2 with a RealSense, SLAM Toolbox and Nav2; the camera's driver must run beside it."""
 
 from launch import LaunchDescription
 from lodestar_bringup.launch_entities import use_description

@@ -1,4 +1,4 @@
-"""A Go2 and its surroundings as another computer would have them, for go2.launch.py beside it."""
+"""A simulated Go2 with its surroundings, for go2.launch.py on another computer."""
 
 from launch import LaunchDescription
 from lodestar_bringup.launch_entities import use_description

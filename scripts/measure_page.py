@@ -1,7 +1,7 @@
-"""Measure the console's page in Chromium: loading, typing and drawing with many things and a large cloud.
+"""Measure the console's page in Chromium: loading, typing and drawing with many entities and a large cloud.
 
-`python scripts/measure_page.py --voxels 200000 --things 3000` prints one line per figure. The server is that of the
-page's tests, with their recorded run; Chromium draws by its processor renderer.
+`python scripts/measure_page.py --voxels 200000 --things 3000` prints one line per measured value. The page is
+served by the scripted server of its tests, with their recorded run; Chromium renders on the CPU.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 PAGE_TESTS = Path(__file__).resolve().parents[1] / "src" / "lodestar_console" / "test" / "page"
 ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 READY = "window.lodestar && lodestar.store.rows('entities').size >= {} && lodestar.drawing.frames > 0"
-#: From an input event to its answer in the page, 30 times, in ms.
+#: Script that measures 30 times the ms from an input event to its answer in the page.
 TYPE = """async () => {
     const field = document.querySelector('#say'), taken = [];
     const enter = (text) => { field.value = text; field.dispatchEvent(new InputEvent('input', {bubbles: true})); };
@@ -51,7 +51,9 @@ def told(name: str, values: list[float], unit: str) -> None:
 
 
 def pan(page: Any) -> tuple[list[float], list[float]]:
-    """Move the map eight times; return ms of this thread per frame, and s from the key until the frame is shown."""
+    """Pan the map eight times; return the main thread's ms per frame, and the s from key press to shown
+    frame.
+    """
     page.focus(".stage")
     thread, shown = [], []
     for turn in range(8):
@@ -65,7 +67,7 @@ def pan(page: Any) -> tuple[list[float], list[float]]:
 
 
 def main() -> int:
-    """Measure and print; 0 once all was measured."""
+    """Print the measurements; return 0 if all of them succeeded."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--voxels", type=int, default=200_000)
     parser.add_argument("--things", type=int, default=3_000)

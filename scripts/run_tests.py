@@ -1,15 +1,13 @@
-"""Run the tests in three parts, of which the first fills the time that the others leave.
+"""Run the tests in three parts: two beside each other, and whole stacks afterwards, on a machine of their own.
 
-Arguments are pytest's. The first part are those that mind no neighbour: on every core, file by file, with a low
-priority. The others run beside it with the ordinary one, one after the other, so they have a core whenever they want
-it. What is marked `ros` starts nodes or talks over DDS, each file in a domain of its own: it mostly waits, so one file
-more than there are cores shares them well. What is marked `timed` bounds a time, and what is marked `alone` starts a
-whole stack or uses the default domain: one test at a time. Where memory does not suffice for two parts, the first ends
-before the others begin.
+Arguments are pytest's. The first part runs on every core, file by file, with a low priority. The second runs beside it
+with the ordinary one, so it has a core whenever it wants it: what is marked `ros` starts nodes or talks over DDS, each
+file in a domain of its own; what is marked `timed` bounds a time. What is marked `alone` starts a whole stack, which
+fills the machine, also in real time: one file after the other, when all else has ended. Where memory does not suffice
+for two parts, they follow each other.
 
-A few failed files among those with nodes or bounds of time are run once more, alone: other programs of the machine
-delay nodes too. What passes only then is named at the end, and does not fail the whole. The exit status is pytest's
-first bad one, 0 where all passed.
+No test is run twice. A worker that dies fails the test it was at, and another one goes on with the rest. The exit
+status is pytest's first bad one, 0 if all passed.
 """
 
 from __future__ import annotations
@@ -22,23 +20,19 @@ import subprocess
 import sys
 import tempfile
 import time
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_WORKERS = 4  # a worker takes up to 2.5 GB of memory
-MOST_WITH_NODES = 3  # files at a time; each has up to seven nodes
-MOST_AGAIN = 3  # failed files that are run a second time; more than these failed for a reason of their own
-BESIDE = (
-    12 << 30
-)  # bytes of free memory from which parts run beside each other; estimated: 4 workers of up to 2.5 GB
+# bytes of free memory from which parts run beside each other; estimated: 4 workers of up to 2.5 GB
+BESIDE = 12 << 30
 GIVES_WAY = 10  # nice value: a tenth of a core where another wants it, so that no wait within a test runs out
 PR_SET_PDEATHSIG = 1  # of Linux' prctl
-HANGS = 900  # seconds after which a test that gives way to all others is taken to hang; 300 for the others
 ARRAYS = "1000000"  # bytes from which memory goes back to the system when it is freed
-ALONE = "timed or alone"
+MARKS = ("ros", "timed", "alone")
+BESIDE_OTHERS, ALONE = "(ros or timed) and not alone", "alone"
 PASSED, FAILED, NONE_CHOSEN = 0, 1, 5  # of pytest's exit statuses; others end everything
 WORDS = {PASSED: "passed", FAILED: "FAILED", NONE_CHOSEN: "none chosen"}
 
@@ -49,25 +43,16 @@ class Part:
 
     marks: str
     workers: int = 1
-    again: bool = False  # run a few failed files once more
     idle: bool = False  # takes the time that the others leave, and writes to a file
 
     @property
     def name(self) -> str:
         return f"{self.workers if self.workers > 1 else 'one'} at a time, {self.marks}"
 
-    def run(self, arguments: Sequence[str]) -> tuple[int, str]:
-        """Return pytest's exit status and a word on it."""
-        with Run(self, arguments) as run:
-            return run.result()
-
-    def command(self, arguments: Sequence[str], report: Path) -> list[str]:
-        command = [sys.executable, "-m", "pytest", "-q", "-m", self.marks]
-        command += [f"--junitxml={report}", "-o", "junit_family=xunit1"]  # the only one that names files
-        if self.workers > 1:
-            # A file stays whole, so that what its tests share is made once; files begin in the order of the collection.
-            command += ["-n", str(self.workers), "--dist", "loadfile", "--no-loadscope-reorder"]
-        return [*command, *arguments]
+    def command(self, arguments: Sequence[str]) -> list[str]:
+        # Files begin in the order of the collection. One worker is a process too, which may die.
+        options = ["-n", str(self.workers), "--dist", "loadfile", "--no-loadscope-reorder"]
+        return [sys.executable, "-m", "pytest", "-q", "-m", self.marks, *options, *arguments]
 
     def environment(self) -> dict[str, str]:
         # Bytecode is kept: every node that a test starts would compile all that it imports anew.
@@ -76,7 +61,6 @@ class Part:
             # Threads of several workers on the same cores would wait for each other, ten times as long.
             environment.setdefault("OMP_NUM_THREADS", "1")
         if self.idle:
-            environment.setdefault("PYTEST_TIMEOUT", str(HANGS))
             # else glibc keeps freed arrays: a worker held up to 8 GB, and spent a third of its time on them
             environment.setdefault("MALLOC_MMAP_THRESHOLD_", ARRAYS)
             environment.setdefault("MALLOC_TRIM_THRESHOLD_", ARRAYS)
@@ -87,20 +71,14 @@ class Run:
     """A part under way. As a context manager it ends with it."""
 
     def __init__(self, part: Part, arguments: Sequence[str]) -> None:
-        self._part, self._arguments = part, list(arguments)
-        self._folder = tempfile.TemporaryDirectory()
-        self._report = Path(self._folder.name) / "report.xml"
-        self._written = Path(self._folder.name) / "output.txt"
+        self._part = part
+        self._output = tempfile.NamedTemporaryFile()  # noqa: SIM115 - closed with the run
         self._began = time.monotonic()
-        command, environment = part.command(arguments, self._report), part.environment()
-        if not part.idle:
-            self._process = subprocess.Popen(command, env=environment, preexec_fn=end_with_parent)
-            return
-        with self._written.open("wb") as output:
-            self._process = subprocess.Popen(
-                command, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
-                preexec_fn=run_aside,
-            )  # fmt: skip
+        aside = {"stdout": self._output, "stderr": subprocess.STDOUT, "start_new_session": True}
+        self._process = subprocess.Popen(
+            part.command(arguments), env=part.environment(), **(aside if part.idle else {}),
+            preexec_fn=run_aside if part.idle else end_with_parent,
+        )  # fmt: skip
 
     def __enter__(self) -> Run:
         return self
@@ -114,28 +92,19 @@ class Run:
             except subprocess.TimeoutExpired:
                 self._signal(signal.SIGKILL)
                 self._process.wait()
-        self._folder.cleanup()
+        self._output.close()
 
     @property
-    def over(self) -> bool:
-        return self._process.poll() is not None
+    def status(self) -> int | None:
+        """Return pytest's exit status, None while it runs."""
+        return self._process.poll()
 
     def result(self) -> tuple[int, str]:
         """Return pytest's exit status and a word on it, once it has ended; what it wrote aside is printed meanwhile."""
         print(f"== tests, {self._part.name}", flush=True)
-        status = print_until_ended(self._process, self._written) if self._part.idle else self._process.wait()
-        files = failed_files(self._report) if self._part.again and status == FAILED else []
-        outcome = WORDS.get(status, f"ENDED ({status})")
-        if 0 < len(files) <= MOST_AGAIN and self._passes_again(files):
-            status, outcome = PASSED, f"passed, but only when run again: {', '.join(files)}"
-        return status, f"{outcome}, {time.monotonic() - self._began:.0f} s"
-
-    def _passes_again(self, files: Sequence[str]) -> bool:
-        print(f"== tests once more, one at a time: {' '.join(files)}", flush=True)
-        options = [
-            one for one in self._arguments if one.startswith("-") or not Path(one.split("::")[0]).exists()
-        ]
-        return Part(self._part.marks).run([*options, *files])[0] == PASSED
+        output = Path(self._output.name)
+        status = print_until_ended(self._process, output) if self._part.idle else self._process.wait()
+        return status, f"{WORDS.get(status, f'ENDED ({status})')}, {time.monotonic() - self._began:.0f} s"
 
     def _signal(self, number: signal.Signals) -> None:
         if self._part.idle:
@@ -153,9 +122,8 @@ def run_aside() -> None:
     """Have this process give way to all others, with what it starts, and end with the one that started it."""
     end_with_parent()
     os.nice(GIVES_WAY)
-    with contextlib.suppress(
-        OSError
-    ):  # where sessions share the cores evenly, the session's own weight counts
+    # where sessions share the cores evenly, the session's own weight counts
+    with contextlib.suppress(OSError):
         Path("/proc/self/autogroup").write_text(str(GIVES_WAY))
 
 
@@ -179,38 +147,21 @@ def free_memory(group: Path = Path("/sys/fs/cgroup")) -> int:
         found.append(1024 * int(next(line for line in lines if line.startswith("MemAvailable")).split()[1]))
     with contextlib.suppress(OSError, ValueError):  # "max" where there is no limit
         words = (group / "memory.stat").read_text().split()
-        files = int(
-            words[words.index("inactive_file") + 1]
-        )  # read or written before; freed where it is wanted
+        # read or written before; freed where it is wanted
+        files = int(words[words.index("inactive_file") + 1])
         taken = int((group / "memory.current").read_text()) - files
         found.append(int((group / "memory.max").read_text()) - taken)
     return min(found, default=0)
 
 
-def failed_files(report: Path) -> list[str]:
-    """Return the files with failed tests of a JUnit report, sorted. None where there is no report."""
-    if not report.exists():
-        return []
-    cases = ElementTree.parse(report).getroot().iter("testcase")
-    return sorted(
-        {
-            case.get("file", "")
-            for case in cases
-            if case.find("failure") is not None or case.find("error") is not None
-        }
-    )
-
-
-def useful_workers(arguments: Sequence[str], most: int = MOST_WORKERS, waiting: int = 0) -> int:
-    """Return how many workers, at `most`, have something to do: not more than cores and `waiting`, nor than the files
-    named.
-    """
+def useful_workers(arguments: Sequence[str], most: int = MOST_WORKERS) -> int:
+    """Return how many workers, at `most`, have something to do: not more than cores, nor than the files named."""
     paths = {Path(argument.split("::")[0]) for argument in arguments if not argument.startswith("-")}
     files = len(paths) if paths and all(path.is_file() for path in paths) else most
-    return min(len(os.sched_getaffinity(0)) + waiting, most, files)
+    return min(len(os.sched_getaffinity(0)), most, files)
 
 
-def marked_files(marks: Sequence[str], root: Path = ROOT) -> list[str]:
+def marked_files(marks: Sequence[str] = MARKS, root: Path = ROOT) -> list[str]:
     """Return the test files that name one of the marks, themselves or in their folder's conftest: to collect all
     others takes ten seconds in each process. conftest.py at the root sees to it that every marked test names its mark.
     """
@@ -224,36 +175,26 @@ def marked_files(marks: Sequence[str], root: Path = ROOT) -> list[str]:
     return found
 
 
-def arguments_of(marks: Sequence[str], arguments: Sequence[str]) -> list[str]:
-    """Return the files of the marks, or what somebody has asked for."""
-    return list(arguments) or marked_files(marks)
-
-
 def main(arguments: Sequence[str]) -> int:
-    """Run all parts, the later ones also where tests of an earlier one have failed."""
+    """Run all parts, also where tests of one have failed."""
     beside = free_memory() >= BESIDE
-    first = Part(f"not (ros or {ALONE})", useful_workers(arguments), idle=beside)
-    others = (
-        Part(f"ros and not ({ALONE})", useful_workers(arguments, MOST_WITH_NODES, waiting=1), again=True),
-        Part(ALONE, again=True),
-    )
+    first = Part(f"not ({' or '.join(MARKS)})", useful_workers(arguments), idle=beside)
     results: dict[Part, tuple[int, str]] = {}
     with Run(first, arguments) as filling:
-        for part in others:
-            if first not in results and (not beside or filling.over):
-                results[first] = filling.result()
-            if any(status not in WORDS for status, _ in results.values()):
-                break
-            marks = ("ros",) if part.marks.startswith("ros") else ("timed", "alone")
-            results[part] = part.run(arguments_of(marks, arguments))
-        else:
-            if first not in results:
-                results[first] = filling.result()
-    ordered = [part for part in (first, *others) if part in results]
-    print("\n".join(f"== tests, {part.name}: {results[part][1]}" for part in ordered), flush=True)
-    statuses = [results[part][0] for part in ordered]
-    bad = [status for status in statuses if status not in (PASSED, NONE_CHOSEN)]
-    return bad[0] if bad else min(statuses)
+        if not beside:
+            results[first] = filling.result()
+        if filling.status in (None, *WORDS):
+            second = Part(BESIDE_OTHERS, useful_workers(arguments))
+            with Run(second, list(arguments) or marked_files()) as run:
+                results[second] = run.result()
+        if first not in results:
+            results[first] = filling.result()
+    if all(status in WORDS for status, _ in results.values()):
+        with Run(third := Part(ALONE), list(arguments) or marked_files((ALONE,))) as run:
+            results[third] = run.result()
+    print("\n".join(f"== tests, {part.name}: {word}" for part, (_, word) in results.items()), flush=True)
+    statuses = [status for status, _ in results.values()]
+    return next((status for status in statuses if status not in (PASSED, NONE_CHOSEN)), min(statuses))
 
 
 def end(number: int, _: object) -> None:

@@ -1,6 +1,6 @@
-"""Run the tests marked `torch` in `.venv-torch`: `.venv` and, over it, torch and sentence-transformers.
+"""Run the tests marked `torch` in `.venv-torch`: `.venv` with torch and sentence-transformers added.
 
-`.venv` has neither, and `make test` skips what compares with them. Here nothing may be skipped. Exit status 0 where all
+`.venv` has neither, so `make test` skips the comparisons with them. Here no test may be skipped. Exit status 0 if all
 passed. Arguments are pytest's.
 """
 
@@ -22,12 +22,13 @@ from workspace_setup.index import network_trouble, pip_settings, uv_environment
 from workspace_setup.local_requirements import name_of, without_replaced
 
 ROOT = Path(__file__).resolve().parents[1]
-TOOLS = {"pip", "setuptools", "wheel"}  # of `.venv`; torch asks for newer ones
-MARKS = "torch and not cuda"  # no machine of the tests has a GPU; with one: pytest -m cuda
+# tools of `.venv` whose versions are not pinned, because torch needs newer ones
+TOOLS = {"pip", "setuptools", "wheel"}
+MARKS = "torch and not cuda"  # test machines have no GPU; on a machine with one: pytest -m cuda
 
 
 def make_environment(checkout: Checkout) -> Path:
-    """Return the interpreter of `.venv-torch`, made where requirements/ or `.venv` changed. Raises SetupError."""
+    """Return the interpreter of `.venv-torch`; build it if requirements/ or `.venv` has changed. Raises SetupError."""
     folder = checkout.root / ".venv-torch"
     python, stamp = folder / "bin" / "python", folder / "stamp"
     files = [checkout.requirements / "torch.txt"] + ([checkout.local] if checkout.local.is_file() else [])
@@ -38,7 +39,7 @@ def make_environment(checkout: Checkout) -> Path:
     checkout.run(command, "venv", "install the python3-venv package")
     below = sysconfig.get_path("purelib")
     (Path(_purelib(python)) / "below.pth").write_text(below + "\n")
-    held = folder / "held.txt"  # what both need has one version
+    held = folder / "held.txt"  # packages that both environments need have the same version
     uv = [str(checkout.venv / "bin" / "uv"), "pip"]
     frozen = subprocess.run(
         [*uv, "freeze", "--python", sys.executable], capture_output=True, text=True, check=True
@@ -51,7 +52,7 @@ def make_environment(checkout: Checkout) -> Path:
         for part in ("-r", str(path))
     ]
     install = [*uv, "install", "-q", "--python", str(python), "-c", str(held), *requirements]
-    environment = uv_environment(pip_settings(sys.executable), os.environ)
+    environment = uv_environment(pip_settings([sys.executable, "-m", "pip"]), os.environ)
     checkout.run(install, "uv", "check the network and the disk", environment, diagnose=network_trouble)
     stamp.write_text(key)
     return python
@@ -65,7 +66,7 @@ def _purelib(python: Path) -> str:
 
 
 def run_tests(python: Path, arguments: Sequence[str]) -> str:
-    """Run pytest; return why the comparisons do not count, "" where all of them ran and passed."""
+    """Run pytest; return why the run is not accepted, "" if every test ran and passed."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         status = subprocess.call(
@@ -96,7 +97,7 @@ def skipped_tests(report: Path) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Make the environment, run the tests, tell the time of both."""
+    """Build the environment, run the tests and print the time of both; return the exit status."""
     began = time.monotonic()
     try:
         python = make_environment(Checkout(ROOT))

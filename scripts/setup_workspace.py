@@ -15,13 +15,13 @@ from pathlib import Path
 from workspace_setup.checkout import Checkout, SetupError, say
 from workspace_setup.environment import EXTRAS, NO_EXTRAS, chosen_extras, make_environment
 from workspace_setup.machine import check_apt, check_disk, find_python, lock, system_ros
-from workspace_setup.workspace import build_workspace, compile_kernels
+from workspace_setup.workspace import build_workspace
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def main(arguments: Sequence[str], checkout: Checkout | None = None) -> int:
-    """Bring the checkout to where nodes, tests and benchmarks run; 0 on success."""
+    """Set up the checkout so that nodes, tests and benchmarks can run; return 0 on success."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--no-build", action="store_true", help="stop after the Python environment")
     extras = f"{', '.join(EXTRAS)} (a comma between two) or {NO_EXTRAS}; kept until another choice"
@@ -41,7 +41,9 @@ def main(arguments: Sequence[str], checkout: Checkout | None = None) -> int:
 
 
 def set_up(checkout: Checkout, asked: str | None, *, build: bool) -> None:
-    """Do every step. What a machine lacks is told first: nothing is fetched until it is there. Raises SetupError."""
+    """Carry out all steps of the set-up. The machine is checked first: nothing is downloaded while a
+    requirement is missing. asked: extras, None = those of the last time. Raises SetupError.
+    """
     extras = chosen_extras(checkout, asked)
     prefix = system_ros()
     python = find_python(checkout, system=prefix is not None)
@@ -51,7 +53,6 @@ def set_up(checkout: Checkout, asked: str | None, *, build: bool) -> None:
     make_environment(checkout, python, prefix, extras)
     if build:
         build_workspace(checkout, prefix)
-        compile_kernels(checkout)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     python scripts/tfjs_to_onnx.py MODEL.json MODEL.onnx
 
-Known are the operations that `OPERATIONS` names, with inputs in NHWC where TensorFlow wants them so; what depends on
-constants alone is folded. Weights may be stored as float16, or as uint8 or uint16 with a scale.
+Supports the operations in `OPERATIONS`, with inputs in NHWC where TensorFlow requires it; operations on constants
+only are folded. Weights may be stored as float16, or as uint8 or uint16 with a scale.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from onnx import helper, numpy_helper
 
 OPSET = 17
 TO_NCHW, TO_NHWC = [0, 3, 1, 2], [0, 2, 3, 1]
-ALIKE = {  # TensorFlow's name -> that of ONNX, where inputs and meaning are the same
+ALIKE = {  # TensorFlow's name -> ONNX's name, for operations with the same inputs and meaning
     "Add": "Add", "AddV2": "Add", "BiasAdd": "Add", "Mul": "Mul", "Sub": "Sub", "Relu": "Relu", "Sigmoid": "Sigmoid",
     "Identity": "Identity", "Reshape": "Reshape",
 }  # fmt: skip
 
 
 class ConversionError(ValueError):
-    """The model is not one that can be converted; the message says why."""
+    """Raised for a model that cannot be converted; the message says why."""
 
 
 def main(source: Path, target: Path) -> None:
-    """Convert one file."""
+    """Convert the model `source` and write it to `target`."""
     onnx.save(convert(source), target)
 
 
@@ -47,7 +47,7 @@ def convert(source: Path, metadata: Mapping[str, str] | None = None) -> onnx.Mod
 
 
 def read_weights(model: Mapping[str, Any], folder: Path) -> dict[str, np.ndarray]:
-    """Return the weights by name. Raises ConversionError where the files are shorter or longer than they should be."""
+    """Return the weights by name. Raises ConversionError if the files are too short or too long."""
     found: dict[str, np.ndarray] = {}
     for group in model["weightsManifest"]:
         data = b"".join((folder / path).read_bytes() for path in group["paths"])
@@ -71,7 +71,7 @@ def read_weights(model: Mapping[str, Any], folder: Path) -> dict[str, np.ndarray
 
 
 class Graph:
-    """The nodes of one model while they are converted."""
+    """Conversion of one model: its TensorFlow.js nodes, and the ONNX nodes and constants made from them."""
 
     def __init__(self, model: Mapping[str, Any], weights: Mapping[str, np.ndarray]):
         self._model = model
@@ -86,7 +86,7 @@ class Graph:
             if node["op"] not in ("Const", "Placeholder") and not self._fold(node):
                 self._convert(node)
         signature = self._model["signature"]
-        # `Identity_10` comes after `Identity_9`: outputs keep the order that the model gave them.
+        # sorted by number, so that `Identity_10` comes after `Identity_9`: this keeps the model's order of outputs
         outputs = sorted(signature["outputs"], key=lambda key: (len(key), key))
         graph = helper.make_graph(
             self._out,
@@ -101,7 +101,7 @@ class Graph:
         return model
 
     def _fold(self, node: Mapping[str, Any]) -> bool:
-        """Compute a node whose inputs are constants, and tell whether it was one."""
+        """Compute a node if all its inputs are constants; return whether it was computed."""
         inputs = [_name(name) for name in node.get("input", ())]
         if node["op"] not in ("SparseToDense", "Add", "AddV2", "Identity") or any(
             name not in self._constants for name in inputs
@@ -135,7 +135,7 @@ class Graph:
             raise ConversionError(f"{name} is a {kind}, which this converter does not know")
 
     def _windowed(self, kind: str, name: str, inputs: list[str], attributes: Mapping[str, Any]) -> None:
-        """Emit a convolution or pooling, whose image ONNX wants in NCHW."""
+        """Emit a convolution or pooling, for which ONNX needs the image in NCHW."""
         padding = _text(attributes["padding"]["s"])
         if padding not in ("VALID", "SAME"):
             raise ConversionError(f"{name} has the padding {padding}")
@@ -181,7 +181,7 @@ class Graph:
         self._out.append(node)
 
     def _resize(self, name: str, inputs: list[str], attributes: Mapping[str, Any]) -> None:
-        """Emit a bilinear resize; its way of counting pixels is an attribute."""
+        """Emit a bilinear resize; an attribute selects its pixel coordinates."""
         corners, halves = (
             attributes.get(key, {}).get("b", False) for key in ("align_corners", "half_pixel_centers")
         )
@@ -206,7 +206,7 @@ class Graph:
         return name
 
     def _tensor(self, name: str, kind: type | None = None) -> str:
-        """Return the ONNX name of a tensor; a constant becomes an initializer with its first use."""
+        """Return the ONNX name of a tensor; a constant becomes an initializer at its first use."""
         if name in self._constants:
             value = self._constants[name]
             return self._initializer(name, value if kind is None else value.astype(kind))
@@ -224,7 +224,7 @@ OPERATIONS = {
 
 
 def _sorted(nodes: list[Mapping[str, Any]], known: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the nodes, each after those that it reads."""
+    """Return the nodes in topological order: each after the nodes whose outputs it reads."""
     by_name = {node["name"]: node for node in nodes}
     done: dict[str, Mapping[str, Any]] = {}
     waiting = [(node["name"], False) for node in reversed(nodes)]
@@ -242,7 +242,7 @@ def _sorted(nodes: list[Mapping[str, Any]], known: Mapping[str, Any]) -> list[Ma
 
 
 def _name(text: str) -> str:
-    """Return the name of a tensor: its first output has none of its own."""
+    """Return the name of a tensor without the suffix ":0" of a node's first output."""
     return text.removesuffix(":0")
 
 

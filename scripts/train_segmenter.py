@@ -1,6 +1,7 @@
-"""Train the small network that finds things in the simulator's images, and write it as ONNX with its metrics.
+"""Train the small network that segments objects in the simulator's images; write it as ONNX with its metrics.
 
-Data come from `python -m lodestar_sim.dataset`. Needs torch (`make setup EXTRAS=torch`), and uses a GPU where one is:
+Data come from `python -m lodestar_sim.dataset`. Needs torch (`make setup EXTRAS=torch`), and uses a GPU if
+there is one:
 
     python scripts/train_segmenter.py --data out/images/train --validate out/images/other --out out/segmenter
 """
@@ -16,7 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")  # of NumPy in the processes that load images; torch is told below
+    # NumPy's threads in the processes that load images; torch's number is set below
+    os.environ.setdefault(_name, "1")
 
 from segmenter.data import class_names, load_images  # noqa: E402
 
@@ -43,7 +45,7 @@ def _whole(low: int) -> Callable[[str], int]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return exit status 0 with the model, the log and the metrics written, 2 with a sentence for bad data."""
+    """Train and write model, log and metrics; return exit status 0, or 2 with a message for invalid data."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -100,11 +102,10 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(options: argparse.Namespace, told) -> None:
     began = time.perf_counter()
     if options.start:
-        from segmenter.resuming import exported_names  # brings torch
+        from segmenter.resuming import exported_names  # imported late, because it loads torch
     names = exported_names(options.start) if options.start else class_names(options.data, options.least)
-    images = load_images(
-        options.data, names, options.jobs, options.seed
-    )  # before torch: these processes are forked
+    # before torch is loaded, because these processes are forked
+    images = load_images(options.data, names, options.jobs, options.seed)
     told(f"{len(images)} images, {len(names)} classes, loaded in {time.perf_counter() - began:.0f} s")
     import torch
     from segmenter.coloring import fit_colors
@@ -125,7 +126,7 @@ def _run(options: argparse.Namespace, told) -> None:
     )
     path = options.out / MODEL
     facts = {"buildings": options.buildings, "images": len(images), "seed": options.seed}
-    if options.only_colors:  # the network keeps what is said of its own training
+    if options.only_colors:  # the metadata of the network's own training are kept
         of_colors = about(**{f"color_{name}": value for name, value in facts.items()})
         right = fit_colors(options.start, images, path, of_colors, options.seed)
         told(f"the head for colours names {right:.3f} of its pixels right")

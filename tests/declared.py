@@ -1,4 +1,4 @@
-"""What nodes, packages and the documentation declare, read from their sources so that no ROS is needed."""
+"""Declarations of nodes, packages and documentation, parsed from their sources without ROS."""
 
 from __future__ import annotations
 
@@ -10,40 +10,48 @@ import typing
 from dataclasses import MISSING, fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from lodestar.assembly.shared import SharedConfig, is_shared
 
 ROOT = Path(__file__).resolve().parents[1]
 
-PARAMETERS = "lodestar_ros.parameters"  # has `declare_config` and `declare`
+PARAMETERS = "lodestar_ros.parameters"  # module of `declare_config` and `declare`
 
 #: Parameters that ROS itself gives every node.
 ROS_PARAMETERS = {"use_sim_time": False}
 
 
 @lru_cache
-def executables(package: str) -> dict[str, str]:
-    """Return executable -> "module:function" as the package's setup.py installs them."""
+def setup_arguments(package: str) -> dict[str, Any]:
+    """Return the arguments of `setup` in the package's setup.py."""
     with mock.patch("setuptools.setup") as setup:
         runpy.run_path(str(ROOT / "src" / package / "setup.py"))
-    scripts = setup.call_args.kwargs.get("entry_points", {}).get("console_scripts", [])
+    arguments: dict[str, Any] = setup.call_args.kwargs
+    return arguments
+
+
+@lru_cache
+def executables(package: str) -> dict[str, str]:
+    """Return executable -> "module:function" from the package's setup.py."""
+    scripts = setup_arguments(package).get("entry_points", {}).get("console_scripts", [])
     return dict(tuple(part.strip() for part in line.split("=", 1)) for line in scripts)
 
 
 def node_source(package: str, executable: str) -> Path:
-    """Return the file of a node's entry point."""
+    """Return the source file of a node's entry point."""
     module, _ = executables(package)[executable].split(":")
     return ROOT / "src" / package / Path(*module.split(".")).with_suffix(".py")
 
 
 @lru_cache
 def parameters(package: str, executable: str) -> dict[str, object]:
-    """Return parameter name -> default of everything that a node declares.
+    """Return parameter name -> default of all parameters that a node declares.
 
-    Nodes declare through `declare_part(self, Config)`, `declare_config(self, Config[, prefix])`,
-    `declare(self, name, type, default)` or rclpy's `declare_parameter(name, default)`; they, or a function of their
-    package that they hand themselves to.
+    Recognised: `declare_part(self, Config)`, `declare_config(self, Config[, prefix])`,
+    `declare(self, name, type, default)` or rclpy's `declare_parameter(name, default)`, called in the node or
+    in a function of its package that receives the node.
     """
     path = node_source(package, executable)
     tree = ast.parse(path.read_text(), str(path))
@@ -59,12 +67,12 @@ def parameters(package: str, executable: str) -> dict[str, object]:
 
 @lru_cache
 def shared() -> dict[str, object]:
-    """Return the parameters that every node declares, whatever its part, and their defaults."""
+    """Return parameter name -> default of the parameters that all nodes declare."""
     return _flatten(SharedConfig, "shared.")
 
 
 def _is_given(tree: ast.Module, name: str) -> bool:
-    """Whether something of this name is called with `self` as its first argument."""
+    """Return whether a function of this name is called with `self` as first argument."""
     return any(
         getattr(call.func, "id", "") == name and call.args and getattr(call.args[0], "id", "") == "self"
         for call in ast.walk(tree)
@@ -73,7 +81,7 @@ def _is_given(tree: ast.Module, name: str) -> bool:
 
 
 def _declared(tree: ast.AST, path: Path, origins: dict[str, str]) -> dict[str, object]:
-    """Return what the calls in a piece of source declare."""
+    """Return parameter name -> default declared by the calls in a syntax tree."""
     found: dict[str, object] = {}
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
@@ -98,7 +106,7 @@ def _literal(node: ast.expr) -> object:
     try:
         return ast.literal_eval(node)
     except ValueError:
-        return None  # a named constant: its type is not checked
+        return None  # named constant: type unknown
 
 
 def _module_of(path: Path) -> str:
@@ -145,7 +153,7 @@ def names_in(path: Path) -> set[str]:
 
 @lru_cache
 def documented_names() -> frozenset[str]:
-    """Return every topic, service and action in the tables of ARCHITECTURE.md."""
-    text = (ROOT / "ARCHITECTURE.md").read_text()
+    """Return every topic, service and action in the tables of docs/interfaces.md."""
+    text = (ROOT / "docs" / "interfaces.md").read_text()
     section = text.split("## Topics, services and actions", 1)[1].split("\n## ", 1)[0]
     return frozenset(re.findall(r"^\| (\S+) \| \S+/(?:msg|srv|action)/\S+ \|", section, re.MULTILINE))

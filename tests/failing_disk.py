@@ -1,4 +1,4 @@
-"""A disk that fails at the n-th operation which changes it."""
+"""A fake disk that fails at the n-th modifying operation."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 class FailingDisk:
-    """Fails the operation number `at`, counted from 1, and with `stays_full` all later ones that need room.
+    """Make modifying operation number `at` (from 1) fail; with `stays_full`, later ones that need space fail too.
 
-    done: operations that were tried so far.
+    done: number of operations tried so far.
     """
 
     def __init__(self, at: int, stays_full: bool = False) -> None:
@@ -43,7 +43,7 @@ class FailingDisk:
             raise OSError(errno.ENOSPC, f"No space left on device ({name}, operation {self.done})")
 
     def wrap(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
-        """Return an operation that is counted where it changes the disk."""
+        """Return the operation `real` wrapped with counting and failing, if it modifies the disk."""
 
         def operation(*arguments: Any, **options: Any) -> Any:
             flags = arguments[1] if len(arguments) > 1 else options.get("flags", 0)
@@ -54,7 +54,7 @@ class FailingDisk:
         return operation
 
     def wrap_open(self, real: Callable[..., Any]) -> Callable[..., Any]:
-        """Return `open`, whose files fail when they are opened for writing or written."""
+        """Return `open` wrapped so that opening for writing and writing are counted and may fail."""
 
         def operation(file: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
             if not set(mode) & set("wax+"):
@@ -66,7 +66,7 @@ class FailingDisk:
 
 
 class _File:
-    """A file of the failing disk."""
+    """A file whose write operations are counted and may fail."""
 
     def __init__(self, file: Any, disk: FailingDisk) -> None:
         self._file, self._disk = file, disk
@@ -87,7 +87,7 @@ class _File:
 
 @contextmanager
 def failing_disk(at: int, stays_full: bool = False) -> Iterator[FailingDisk]:
-    """Have the disk fail inside the block; see `FailingDisk`."""
+    """Make disk operations fail inside the block; see `FailingDisk`."""
     disk = FailingDisk(at, stays_full)
     kept = {name: getattr(os, name) for name in _CHANGES}
     opens = builtins.open, io.open
@@ -106,8 +106,10 @@ def failing_disk(at: int, stays_full: bool = False) -> Iterator[FailingDisk]:
 def every_failure(
     work: Callable[[], object], most: int = 500
 ) -> Iterator[tuple[FailingDisk, Exception | None]]:
-    """Do the work again and again, each time with the next operation failing, once and then for good; yield the disk
-    and the error of each. It ends with a time at which the work does not meet the failure any more.
+    """Repeat the work with each of its disk operations failing in turn; yield the disk and the error of each run.
+
+    First only that operation fails, then also all later ones that need space. Each series ends with a run in which the
+    work does not reach the failure.
     """
     for stays_full in (False, True):
         for at in range(1, most):

@@ -1,4 +1,4 @@
-"""Observations for the doctor: a sound stack on a robot, and changes of it."""
+"""Observations for tests of the doctor: a healthy stack on a robot, and modifications."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPORT = "unitree_go/msg/SportModeState"
 
 
 def sound() -> Observation:
-    """A stack on a robot on which nothing is wrong."""
+    """Return the observation of a healthy stack on a robot."""
     stream = Stream(10.0, 0.05, "lidar_link")
     picture = Stream(15.0, 0.05, "camera_optical_frame", (640, 480))
     writers = {topic: (Endpoint("/driver", IMAGE, reliable=False),) for topic in INPUTS.values()}
@@ -73,6 +73,7 @@ def sound() -> Observation:
         parameters={
             **{f"/{name}": {"use_sim_time": False} for name in (*CORE, *deciding())},
             "/goal_selector": {"use_sim_time": False, "battery.full_range": 2000.0},
+            "/frontier_expert": {"use_sim_time": False, "battery.full_range": 2000.0},
         },
         lifecycle=dict.fromkeys(("controller_server", "planner_server"), "active"),
         weights={"perception": ("/opt/yoloe.pt", b"PK\x03\x04")},
@@ -91,7 +92,7 @@ def sound() -> Observation:
 
 
 def without(seen: Observation, **lists: str) -> Observation:
-    """The observation without one key of some of its tables."""
+    """Return the observation without one key in each of some tables."""
     return replace(
         seen,
         **{
@@ -101,27 +102,27 @@ def without(seen: Observation, **lists: str) -> Observation:
 
 
 def put(seen: Observation, table: str, key: str, value: object) -> Observation:
-    """The observation with another value of one key of a table."""
+    """Return the observation with one value of a table replaced."""
     return replace(seen, **{table: {**getattr(seen, table), key: value}})
 
 
 def machine(**changes: object) -> Callable[[Observation], Observation]:
-    """A change of the computer."""
+    """Return a function that changes fields of the computer in an observation."""
     return lambda seen: replace(seen, machine=replace(seen.machine, **changes))
 
 
 def edges(*given: FrameEdge, drop: str = "") -> Callable[[Observation], Observation]:
-    """Further transforms, and none to the frame `drop`."""
+    """Return a function that adds transforms to an observation and removes those to the frame `drop`."""
     return lambda seen: replace(seen, frames=(*(edge for edge in seen.frames if edge.child != drop), *given))
 
 
 def stream(topic: str, **changes: object) -> Callable[[Observation], Observation]:
-    """A change of one stream."""
+    """Return a function that changes fields of one stream in an observation."""
     return lambda seen: put(seen, "streams", topic, replace(seen.streams[topic], **changes))
 
 
 def walked_by(*names: str) -> Callable[[Observation], Observation]:
-    """These nodes listen to the gate's velocities."""
+    """Return a function that sets the subscribers of the gate's velocities in an observation."""
     return lambda seen: put(
         seen, "subscriptions", "/cmd_vel_out", tuple(Endpoint(name, TWIST) for name in names)
     )

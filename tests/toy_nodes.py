@@ -1,22 +1,21 @@
-"""Small nodes of an installed package, `lodestar_toys`, and how tests start them and wait for them."""
+"""Small nodes of a test package, `lodestar_toys`, and functions to start them and wait for them."""
 
 from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
+from waiting import wait_for
 
 from lodestar_bringup.node_forks import ForkedProcess, WarmProcess
 from lodestar_bringup.process_spec import ONE_THREAD, ProcessSpec
 from lodestar_bringup.starter import Starter, StopTimes
 
 QUICK = StopTimes(interrupt=0.5, terminate=0.5, kill=5.0)
-PATIENCE = 40.0  # s
 
 NODES = """
 import faulthandler, json, os, random, signal, sys, threading, time
@@ -99,26 +98,23 @@ def install_toys(root: Path) -> None:
 
 
 def toy(executable: str, name: str = "", **more: Any) -> ProcessSpec:
-    """Return the spec of a node of `lodestar_toys`."""
+    """Return the process spec of a node of `lodestar_toys`."""
     environment = {**ONE_THREAD, **more.pop("environment", {})}
     return ProcessSpec("lodestar_toys", executable, name or executable, environment=environment, **more)
 
 
 def wait_until(condition: Callable[[], Any]) -> None:
-    """Wait until it holds; fail after PATIENCE."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
+    """Wait until it holds."""
+    wait_for(condition, lambda: f"what {condition} asks for")
 
 
 def runs(pid: int) -> bool:
-    """Whether a process exists and is no zombie."""
+    """Return whether a process exists and is not a zombie."""
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
 def ended(warm: WarmProcess, folder: Path, spec: ProcessSpec, **more: Any) -> tuple[str, int, bool]:
-    """A node run to its end: its log, its exit status, and whether it was forked."""
+    """Run a node to its end; return its log, its exit status, and whether it was forked."""
     with Starter([spec], folder, stop_times=QUICK, warm=warm, **more) as starter:
         wait_until(lambda: not starter.pids())
         (death,) = starter.deaths()
@@ -127,7 +123,7 @@ def ended(warm: WarmProcess, folder: Path, spec: ProcessSpec, **more: Any) -> tu
 
 
 def reported(warm: WarmProcess, folder: Path, spec: ProcessSpec, **more: Any) -> dict[str, Any]:
-    """Run `report` forked; return what it tells of itself."""
+    """Run the node `report` forked; return the data that it reports about its process."""
     text, code, forked = ended(warm, folder, spec, **more)
     assert (code, forked) == (0, True), text
     return dict(json.loads(text))

@@ -1,10 +1,10 @@
-"""Nav2's BasicNavigator beside our action: ask Nav2 for the way, let `follow_directive` drive it.
+"""Use Nav2's BasicNavigator together with Lodestar: ask Nav2 for a path, let `follow_directive` drive.
 
     python docs/examples/basic_navigator.py 4.0 2.5
 
-`BasicNavigator.goToPose` would move nothing: motion_gate lets a velocity pass only while a directive runs, because only
-then somebody watches the hold, the keep-out zones and the battery. While one runs, `goToPose` would take the navigator
-away from it. Everything of BasicNavigator that asks, or looks after the costmaps, works as always.
+`BasicNavigator.goToPose` would move nothing: motion_gate passes velocities only while a directive runs, because only
+then the hold, the keep-out zones and the battery are supervised. During a directive, `goToPose` would take the
+navigator away from it. All queries and costmap functions of BasicNavigator work as usual.
 
 Needs nav2_simple_commander (ros-$ROS_DISTRO-nav2-simple-commander). Ctrl-C cancels the directive.
 """
@@ -29,11 +29,11 @@ except ImportError:
     BasicNavigator = None
 
 EXIT_FAILED, EXIT_USAGE = 1, 2
-LONGEST = 50.0  # m
+LONGEST = 50.0  # m, longest path that is driven
 
 
 def main(arguments: list[str]) -> int:
-    """Drive to x, y in map if Nav2 knows a way that is not too long."""
+    """Drive to x, y in map if Nav2 has a path of at most LONGEST; return the exit status."""
     if BasicNavigator is None:
         print(
             "nav2_simple_commander is not installed: sudo apt-get install ros-$ROS_DISTRO-nav2-simple-commander"
@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
     rclpy.init()
     navigator = BasicNavigator()
     try:
-        # bt_navigator is waited for; SLAM gives the pose, so that there is no AMCL to wait for
+        # wait for bt_navigator only: SLAM provides the pose, and there is no AMCL
         navigator.waitUntilNav2Active(localizer="robot_localization")
         length = way_length(navigator, x, y)
         if not length <= LONGEST:
@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
         result = drive(navigator, x, y)
         print(result.report or result.error_msg)
         if not result.success:
-            navigator.clearAllCostmaps()  # what Nav2 has seen beside the way may be gone
+            navigator.clearAllCostmaps()  # obstacles that blocked the path may be gone
         return 0 if result.success else EXIT_FAILED
     finally:
         navigator.destroy_node()
@@ -63,7 +63,7 @@ def main(arguments: list[str]) -> int:
 
 
 def way_length(navigator: Any, x: float, y: float) -> float:
-    """Return the length of Nav2's way from the robot, m; inf where there is none."""
+    """Return the length of Nav2's path from the robot, m; inf if there is none."""
     goal = PoseStamped()
     goal.header.frame_id = "map"
     goal.header.stamp = navigator.get_clock().now().to_msg()
@@ -76,7 +76,7 @@ def way_length(navigator: Any, x: float, y: float) -> float:
 
 
 def drive(node: Any, x: float, y: float) -> Any:
-    """Return the result of the directive "go to x, y; keep away from the wet floor"."""
+    """Send the directive "go to x, y; keep away from the wet floor" and return its result."""
     client = ActionClient(node, FollowDirective, "follow_directive")
     client.wait_for_server()
     goal = FollowDirective.Goal(

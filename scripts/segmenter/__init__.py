@@ -1,1 +1,1 @@
-"""Training of the network that finds things in the simulator's images. Needs torch; see train_segmenter.py."""
+"""Training of the network that segments objects in the simulator's images. Needs torch; see train_segmenter.py."""

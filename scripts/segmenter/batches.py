@@ -1,4 +1,4 @@
-"""Random batches with changed images and what the network shall say, made where the images lie (a GPU, if any)."""
+"""Random batches of augmented images and training targets, computed on the images' device (a GPU, if any)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from torch.nn import functional
 from segmenter.data import IGNORED, Images
 from segmenter.network import OFFSET_UNIT
 
-_THINGS = 256  # numbers of things in an image
-_DRAWN = 48  # centres drawn per image, of the largest things
-_LEAST = 4  # cells of a thing that has a centre
+_THINGS = 256  # bound of the object numbers in an image
+_DRAWN = 48  # most centres drawn per image, of the largest objects
+_LEAST = 4  # least cells of an object whose centre is drawn
 
 
 @dataclass(frozen=True)
 class ChangeConfig:
-    """Random changes of images. All values are chosen."""
+    """Strength of the random image augmentations: zoom, brightness, tint, noise, blur. Values are
+    assumptions.
+    """
 
     zoom: float = 1.4  # largest enlargement, of half of the images
     strength: float = 0.25  # standard deviation of the logarithm of brightness, contrast and saturation
@@ -30,11 +32,13 @@ class ChangeConfig:
 
 @dataclass(frozen=True)
 class Batch:
-    """Images (B, 3, H, W) in 0..1, and targets at half their size.
+    """A batch of B images (B, 3, H, W) in 0..1, and training targets at half their size, h = H / 2, w = W /
+    2.
 
-    kinds: (B, h, w) int64, IGNORED = none. heat: (B, h, w). offset: (B, 2, h, w), x and y in OFFSET_UNIT. weight:
-    (B, h, w), of a thing's pixels, larger for small things; 0 where no thing is. colors: (B, h, w) int64, IGNORED =
-    none.
+    kinds: (B, h, w) int64, class, IGNORED = not trained. heat: (B, h, w), heat map of object centres. offset:
+    (B, 2, h, w), x and y from the pixel to its object's centre in OFFSET_UNIT. weight: (B, h, w), of an
+    object's pixels, larger for small objects; 0 without an object. colors: (B, h, w) int64, IGNORED = not
+    trained.
     """
 
     image: Tensor
@@ -46,7 +50,7 @@ class Batch:
 
 
 class Batches:
-    """Draw batches from images that lie on a device."""
+    """Draws batches from images on a device."""
 
     def __init__(
         self, images: Images, device: torch.device, size: int, seed: int, config: ChangeConfig
@@ -61,7 +65,7 @@ class Batches:
         self._order = torch.empty(0, dtype=torch.int64, device=device)
 
     def draw(self) -> Batch:
-        """Return a batch of changed images; every image comes once before any comes again."""
+        """Return a batch of augmented images; every image is drawn once before any is drawn again."""
         if len(self._order) < self.size:
             more = torch.randperm(len(self._rgb), generator=self._random, device=self._rgb.device)
             self._order = torch.cat([self._order, more])
@@ -82,7 +86,7 @@ class Batches:
         return torch.randn(shape, generator=self._random, device=self._rgb.device)
 
     def _grid(self, height: int, width: int) -> Tensor:
-        """Return where the pixels of the changed images lie in the images, for `grid_sample`."""
+        """Return the sampling grid of the augmented images, (B, height, width, 2), for `grid_sample`."""
         count = self.size
         zoom = 1.0 + (self.config.zoom - 1.0) * self._uniform(count) * (self._uniform(count) < 0.5)
         mirror = torch.where(self._uniform(count) < 0.5, -1.0, 1.0)
@@ -109,7 +113,10 @@ class Batches:
 
 
 def targets(image: Tensor, kinds: Tensor, things: Tensor, colors: Tensor) -> Batch:
-    """Return the batch for classes, things and colours (B, h, w) int64 at half the image's size."""
+    """Return the batch with training targets for the classes, objects and colours of each pixel.
+
+    image: (B, 3, H, W). kinds, things, colors: (B, h, w) int64, at half the image's size.
+    """
     count, rows, columns = kinds.shape
     y, x = torch.meshgrid(
         torch.arange(rows, device=kinds.device), torch.arange(columns, device=kinds.device), indexing="ij"
@@ -130,10 +137,12 @@ def targets(image: Tensor, kinds: Tensor, things: Tensor, colors: Tensor) -> Bat
 
 
 def _heat(area: Tensor, center: Tensor, rows: int, columns: int) -> Tensor:
-    """Return the largest of the bumps around the centres, (B, rows, columns); its width grows with the thing's size."""
+    """Return the heat maps of object centres, (B, rows, columns): the maximum of Gaussians around the centres
+    of B images; their width grows with the object's size.
+    """
     count = len(area)
     sizes = area.clone()
-    sizes[:, 0] = 0.0  # no thing
+    sizes[:, 0] = 0.0  # number 0 is the background
     most, which = sizes.topk(_DRAWN, 1)
     sigma = (most.sqrt() * 0.12).clamp(1.2, 4.0)[..., None]
     x, y = (part.view(count, -1).gather(1, which)[..., None] for part in center)

@@ -1,7 +1,7 @@
-"""Fit the head for colours of an exported network anew; everything else in its file stays as it is.
+"""Retrain the colour head of an exported network; all other weights in its file are kept.
 
-Its features come from ONNX Runtime, so that a processor needs minutes for thousands of images. Those are taken as they
-are: names of colours do not hold in another light.
+Features are computed by ONNX Runtime, so a processor needs only minutes for thousands of images. Images are not
+augmented, because names of colours change with the light.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from torch.nn import functional
 from lodestar_sim.dataset.coco import CocoError
 from segmenter.data import IGNORED, Images
 
-_PER_THING = 48  # pixels of a thing at most, so that large ones do not outweigh small ones
-_LEAST = 15  # of half the image's pixels that a thing needs
+_PER_THING = 48  # most pixels per object, so that large objects do not outweigh small ones
+_LEAST = 15  # least pixels of an object, at half the image's size
 _STEPS, _SIZE, _RATE = 1500, 2048, 4e-3
 _LAYERS = ("network.colors.0", "network.colors.2")
 
 
 def fit_colors(start: Path, images: Images, path: Path, about: dict[str, str], seed: int = 0) -> float:
-    """Write the network `start` with a new head for colours to `path`; return the share of pixels that it names right.
+    """Write the network `start` with a new colour head to `path`; return its accuracy on the training pixels.
 
-    about: values that its metadata have besides its own. Raises CocoError for a network without such a head, and for
-    images in which no thing has a colour.
+    about: further values for its metadata. Raises CocoError for a network without a colour head, and for
+    images in which no object has a colour.
     """
     model = onnx.load(str(start))
     arrays = {one.name: one for one in model.graph.initializer}
@@ -54,7 +54,9 @@ def fit_colors(start: Path, images: Images, path: Path, about: dict[str, str], s
 def _pixels(
     model: onnx.ModelProto, tap: str, images: Images, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return features (N, F) float32 and colours (N,) int64 of pixels that the network itself takes for a thing."""
+    """Return F features (N, F) float32 and colours (N,) int64 of N pixels that the network classifies as an
+    object. tap: name of the network's tensor with the features.
+    """
     tapped = onnx.ModelProto()
     tapped.CopyFrom(model)
     tapped.graph.output.append(onnx.helper.make_tensor_value_info(tap, onnx.TensorProto.FLOAT, None))
@@ -80,7 +82,9 @@ def _pixels(
 
 
 def _fitted(x: torch.Tensor, y: torch.Tensor, hidden: int, colors: int) -> nn.Sequential:
-    """Return a head for features as they are, fitted to features of mean 0 and deviation 1."""
+    """Return a colour head trained on features x (N, F) and colours y (N,), with the normalisation of the
+    features built in.
+    """
     mean, deviation = x.mean(0), x.std(0) + 1e-3
     head = nn.Sequential(nn.Linear(x.shape[1], hidden), nn.ReLU(), nn.Linear(hidden, colors))
     optimizer = torch.optim.AdamW(head.parameters(), _RATE, weight_decay=1e-3)

@@ -1,4 +1,4 @@
-"""Labelled images in memory: COCO folders of `lodestar_sim.dataset`, decoded by several threads."""
+"""Labelled images in memory: COCO folders of `lodestar_sim.dataset`, decoded in parallel."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ import numpy as np
 from lodestar_sim.dataset.coco import Annotation, CocoError, Image, decode_mask, read_instances
 from lodestar_sim.worlds.palette import COLORS as PALETTE
 
-IGNORED = 255  # class of pixels that no one learns from
-COLORS = tuple(PALETTE)  # that captions name
+IGNORED = 255  # class of pixels that are excluded from training
+COLORS = tuple(PALETTE)  # colours that captions name
 MOST_CLASSES = 250
-MOST_THINGS = 250  # of an image; those beyond are ignored
-EMPTY_SHARE = 0.1  # of images without any thing that are kept; chosen
-LEAST_PIXELS = 60  # of a thing that counts for its class; the detector drops smaller ones
+MOST_THINGS = 250  # most objects in an image; further ones are ignored
+EMPTY_SHARE = 0.1  # share of the images without any object that is kept; chosen
+LEAST_PIXELS = 60  # least pixels of an object that counts for its class; the detector drops smaller ones
 
 
 @dataclass(frozen=True)
 class Images:
-    """N images. rgb: (N, H, W, 3) uint8. kinds: (N, H, W) uint8, 0 = no thing, 1 + class, IGNORED.
+    """N images. rgb: (N, H, W, 3) uint8. kinds: (N, H, W) uint8, 0 = background, 1 + class, IGNORED.
 
-    things: (N, H, W) uint8, 0 = none, numbered within each image. colors: (N, 256) uint8, of each thing by its number,
-    IGNORED = not told.
+    things: (N, H, W) uint8, 0 = background, objects numbered within each image. colors: (N, 256) uint8, colour of each
+    object by its number, IGNORED = unknown.
     """
 
     rgb: np.ndarray
@@ -41,7 +41,7 @@ class Images:
 
 
 def class_names(folders: Sequence[Path], least: int) -> tuple[str, ...]:
-    """Return the classes with at least `least` things of LEAST_PIXELS in the folders. Raises CocoError."""
+    """Return the classes with at least `least` objects of LEAST_PIXELS in the folders. Raises CocoError."""
     count: Counter[str] = Counter()
     for folder in folders:
         instances = read_instances(folder)
@@ -56,7 +56,7 @@ def class_names(folders: Sequence[Path], least: int) -> tuple[str, ...]:
 
 
 def load_images(folders: Sequence[Path], names: Sequence[str], jobs: int, seed: int = 0) -> Images:
-    """Return the images of the folders, all of one size. Things of other classes are IGNORED. Raises CocoError."""
+    """Return the images of the folders, all of one size. Objects of other classes are IGNORED. Raises CocoError."""
     todo: list[tuple[Path, Image, list[tuple[Annotation, int]]]] = []
     place = {name: number for number, name in enumerate(names, 1)}
     rng = np.random.default_rng(seed)
@@ -84,7 +84,7 @@ def load_images(folders: Sequence[Path], names: Sequence[str], jobs: int, seed: 
 
 
 def _load(made: Images, index: int, wanted: tuple[Path, Image, list[tuple[Annotation, int]]]) -> str:
-    """Fill one image; return what is wrong with it, "" = nothing."""
+    """Fill in one image; return the problem with it, "" = none."""
     folder, image, annotations = wanted
     read = cv2.imread(str(folder / image.file_name), cv2.IMREAD_COLOR)
     if read is None or read.shape[:2] != made.kinds.shape[1:]:

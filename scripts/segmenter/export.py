@@ -21,7 +21,7 @@ MOST_BYTES = 5_000_000
 def export(
     network: Segmenter, names: Sequence[str], size: tuple[int, int], path: Path, about: dict[str, str]
 ) -> None:
-    """Write the file for images of `size` (height, width), with names of classes and normalisation in its metadata.
+    """Write the file for images of `size` (height, width), with class names and normalisation in its metadata.
 
     Raises ValueError for a file of more than MOST_BYTES.
     """
@@ -44,5 +44,5 @@ def export(
 
 
 def about(**values: object) -> dict[str, str]:
-    """Return values as metadata."""
+    """Return the values as strings for the metadata."""
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}

@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-#: Channels, blocks, expansion and kernel of each stage; the first has half the image's size, each other half of that.
+#: Channels, blocks, expansion and kernel of each stage; each stage halves the size.
 STAGES = ((24, 1, 1, 3), (40, 2, 3, 3), (72, 3, 3, 5), (112, 4, 3, 5), (160, 3, 3, 5))
-WIDTH = 96  # channels of the decoder below the last step
+WIDTH = 96  # channels of the decoder below half the image's size
 FINE = 48  # channels at half the image's size
-OFFSET_UNIT = 32.0  # pixels of the image; offsets are learned in this unit
+OFFSET_UNIT = 32.0  # unit of the learned offsets, pixels of the image
 
 
 def _convolution(
@@ -51,7 +51,7 @@ class Separable(nn.Sequential):
 
 
 class Segmenter(nn.Module):
-    """Class, centre, offset and colour of every second pixel of an image (B, 3, H, W) in 0..1."""
+    """Predicts class, centre, offset and colour of every second pixel of an image (B, 3, H, W) in 0..1."""
 
     def __init__(self, classes: int, colors: int) -> None:
         super().__init__()
@@ -103,7 +103,9 @@ def _larger(x: Tensor, like: Tensor) -> Tensor:
 
 
 class Exported(nn.Module):
-    """The network with outputs as the decoder reads them: probabilities, centres in 0..1, offsets in pixels."""
+    """The network with the outputs that the robot's decoder reads: probabilities, centres in 0..1, offsets in
+    pixels.
+    """
 
     def __init__(self, network: Segmenter) -> None:
         super().__init__()

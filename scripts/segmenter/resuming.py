@@ -1,4 +1,4 @@
-"""Go on from a network that was exported: its file holds each convolution with its normalisation folded into it."""
+"""Continue training of an exported network, whose file holds each convolution with its normalisation folded into it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lodestar_sim.dataset.coco import CocoError
 from segmenter.batches import Batches
 from segmenter.network import Segmenter
 
-_BATCHES = 4  # from which the statistics of the normalisations are taken
+_BATCHES = 4  # batches from which the statistics of the normalisations are computed
 
 
 def exported_names(path: Path) -> tuple[str, ...]:
@@ -23,12 +23,14 @@ def exported_names(path: Path) -> tuple[str, ...]:
         told = {one.key: one.value for one in onnx.load(str(path)).metadata_props}
         table = ast.literal_eval(told["names"])
         return tuple(table[number] for number in range(len(table)))
-    except Exception as error:  # onnx raises its own, of no common class
+    except Exception as error:  # onnx raises errors without a common class
         raise CocoError(f"{path} is no network of this training: {error}") from error
 
 
 def resume(network: Segmenter, path: Path, batches: Batches) -> None:
-    """Give a network the weights of an exported one; what the other has not keeps its own. Raises CocoError."""
+    """Copy the weights of an exported network into `network`; layers that the file lacks are unchanged.
+    Raises CocoError.
+    """
     graph = onnx.load(str(path)).graph
     arrays = {one.name: torch.from_numpy(numpy_helper.to_array(one).copy()) for one in graph.initializer}
     folded = [
@@ -53,7 +55,7 @@ def resume(network: Segmenter, path: Path, batches: Batches) -> None:
 
 
 def _normalised(network: Segmenter, batches: Batches) -> list[tuple[nn.Conv2d, nn.BatchNorm2d]]:
-    """Return the convolutions with a normalisation behind them, in the order in which they run."""
+    """Return the pairs of a convolution and the normalisation behind it, in the order in which they run."""
     after = {
         part[0]: part[1]
         for part in network.modules()
@@ -70,7 +72,7 @@ def _normalised(network: Segmenter, batches: Batches) -> list[tuple[nn.Conv2d, n
 
 
 def _normalise(network: Segmenter, layers: list[tuple[nn.Conv2d, nn.BatchNorm2d]], batches: Batches) -> None:
-    """Give the normalisations the statistics of their inputs, without a change of what the network returns."""
+    """Set the normalisations to the statistics of their inputs, without changing the network's outputs."""
     sums: dict[nn.Module, list[Tensor]] = {}
 
     def watch(module: nn.Module, _: object, output: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""Score a network on labelled images as the robot runs it: by ONNX Runtime and the detector's own decoder."""
+"""Score a network on labelled images as the robot runs it: with ONNX Runtime and the detector's own decoder."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from lodestar.perception.onnx_detector import OnnxDetector
 from lodestar_sim.dataset.coco import Annotation, CocoError, decode_mask, read_instances
 from segmenter.data import COLORS
 
-OVERLAP = 0.5  # IoU from which a found thing is the true one
-LEAST_PIXELS = 60  # of a true thing that has to be found
+OVERLAP = 0.5  # least IoU of a match between a found and a true object
+LEAST_PIXELS = 60  # least pixels of a true object that must be found
 
 
 def score(
     model: Path, folder: Path, jobs: int, most: int = 0, config: OnnxConfig = OnnxConfig()
 ) -> dict[str, Any]:
-    """Return precision, recall and mean IoU of found things, over all and by class. most: images, 0 = all.
+    """Return precision, recall and mean IoU of found objects, over all and by class.
 
-    Raises CocoError for a folder whose images cannot be read.
+    most: number of images, 0 = all. Raises CocoError for a folder whose images cannot be read.
     """
     instances = read_instances(folder)
     names = {category.id: category.name for category in instances.categories}

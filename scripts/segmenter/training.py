@@ -1,4 +1,4 @@
-"""Train the network on images that lie on a device, for a time or a number of steps."""
+"""Train the network on images on a device, for a time or a number of steps."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from segmenter.resuming import resume
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """Parameters of a training. All values are chosen."""
+    """Parameters of a training: duration, batch size, learning rate, augmentation. All values are
+    assumptions.
+    """
 
     seconds: float = 7200.0  # of the whole schedule, without loading
-    steps: int = (
-        0  # 0 = as many as fit into `seconds`; else that many, and the same seed gives the same network
-    )
+    # 0 = as many as fit into `seconds`; else that many, and the same seed gives the same network
+    steps: int = 0
     batch: int = 64  # images of a step
     rate: float = 3e-3  # largest learning rate of AdamW
     decay: float = 0.03  # weight decay
@@ -37,7 +38,7 @@ class TrainConfig:
 
 
 class Average:
-    """Moving average of a network's weights and statistics."""
+    """Exponential moving average of a network's weights and batch-normalisation statistics."""
 
     def __init__(self, network: Segmenter, classes: int, share: float) -> None:
         self.network = Segmenter(classes, len(COLORS)).to(next(network.parameters()).device).eval()
@@ -46,7 +47,7 @@ class Average:
 
     @torch.no_grad()
     def follow(self, network: Segmenter) -> None:
-        """Move towards the network."""
+        """Move the average towards the network's weights."""
         self._steps += 1
         share = min(self._share, self._steps / (self._steps + 10.0))
         mine, new = self.network.state_dict(), network.state_dict()
@@ -55,7 +56,9 @@ class Average:
 
 
 def class_weights(kinds: np.ndarray, classes: int) -> np.ndarray:
-    """Return the weight (1 + classes,) of each class by the root of its share of the pixels; the mean thing has 1."""
+    """Return the weight (1 + classes,) float32 of each class, by the inverse root of its pixels; 1 for the
+    median class.
+    """
     count = np.bincount(kinds[:: max(len(kinds) // 4000, 1)].ravel(), minlength=256)[: 1 + classes] + 1.0
     weight = np.sqrt(np.median(count[1:]) / count).clip(0.3, 3.0)
     weight[0] = 0.3
@@ -70,12 +73,12 @@ def train(
     told: Callable[[str], None],
     start: Path | None = None,
 ) -> Segmenter:
-    """Return the averaged network after a schedule that is complete: a warm-up and a cosine to zero.
+    """Return the averaged network after a complete schedule: a warm-up and a cosine to zero.
 
-    start: an exported network from whose weights it goes on. Raises CocoError for one of another form.
+    start: an exported network to continue from. Raises CocoError if its architecture differs.
     """
     torch.manual_seed(config.seed)
-    torch.backends.cudnn.benchmark = True  # all images have one size
+    torch.backends.cudnn.benchmark = True  # useful because all images have one size
     network = Segmenter(classes, len(COLORS)).to(device)
     batches = Batches(images, device, min(config.batch, len(images)), config.seed, config.change)
     if start is not None:
@@ -107,7 +110,7 @@ def train(
         average.follow(network)
         step += 1
         now = time.perf_counter() - began
-        if now - spoken > 10.0:  # reading the loss waits for the device
+        if now - spoken > 10.0:  # rarely, because reading the loss waits for the device
             spoken = now
             speed = f"step {step}, {step * batches.size / now:.0f} images/s"
             told(f"{now:.0f} s, {speed}, {_line(total, parts, batch, outputs)}")
@@ -126,7 +129,7 @@ def _forward(network: Segmenter, batch: Batch, of_class: Tensor, layout: torch.m
 
 
 def _fastest_layout(network: Segmenter, batch: Batch, of_class: Tensor) -> torch.memory_format:
-    """Return the layout in which a GPU trains fastest, which depends on its libraries; on a processor, the usual."""
+    """Return the memory format in which a GPU trains fastest, by a trial; channels_last on a CPU."""
     if batch.image.device.type != "cuda":
         return torch.channels_last
     seconds = {}

@@ -1,4 +1,4 @@
-"""A checkout and its folders, what set-up says, and the commands that it runs."""
+"""Folders of a checkout, messages of the set-up, and running of its commands."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from pathlib import Path
 
 
 class SetupError(Exception):
-    """Something the user has to put right; the message says what and how."""
+    """Raised for a problem that the user must fix; the message says what and how."""
 
 
 class CommandFailed(SetupError):
-    """A command failed, and nothing tells why but the end of what it wrote."""
+    """Raised if a command failed for an unknown reason; the message has the end of its output."""
 
 
 @dataclass(frozen=True)
 class Checkout:
-    """The folders of a checkout. A stamp is the key of what a step did last; with the same key it is not done again."""
+    """Folders and stamps of a checkout. A stamp is a file with the hash of the inputs of a set-up step; the
+    step is skipped while the hash is unchanged.
+    """
 
     root: Path
 
@@ -40,7 +42,9 @@ class Checkout:
 
     @property
     def local(self) -> Path:
-        """Requirements of this computer alone; its packages replace those of the same names."""
+        """Return the requirements file of this computer only; its packages replace others of the same
+        names.
+        """
         return self.requirements / "local.txt"
 
     def read_stamp(self, name: str) -> str:
@@ -60,8 +64,9 @@ class Checkout:
         environment: dict[str, str] | None = None,
         diagnose: Callable[[str], str] = lambda text: "",
     ) -> None:
-        """Run a command quietly. Raises SetupError with the one sentence that `diagnose` finds for what it wrote,
-        CommandFailed with the end of that and `advice` where it finds none.
+        """Run a command without showing its output. If it fails, raises SetupError with the sentence that
+        `diagnose` returns for the output, or, if that is empty, CommandFailed with the end of the output and
+        `advice`.
         """
         done = subprocess.run(
             command,
@@ -88,7 +93,7 @@ def say(message: str) -> None:
 
 @contextmanager
 def step(name: str) -> Iterator[None]:
-    """Tell that a step begins, and the time that it took."""
+    """Print the name of a step when the `with` block begins, and its duration at the end."""
     say(name)
     began = time.monotonic()
     yield

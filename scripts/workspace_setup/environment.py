@@ -1,4 +1,4 @@
-"""The virtual environment: what `requirements/` names, and the extras that were asked for."""
+"""The virtual environment: the packages that `requirements/` lists, and those of the requested extras."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ FIRST_CONTACT = ("--retries", "0", "--timeout", "15", "-vv")
 
 
 def chosen_extras(checkout: Checkout, asked: str | None) -> frozenset[str]:
-    """Return the extras: those that are asked for, else those of the last time. Raises SetupError."""
+    """Return the names of the extras: those in `asked`, or if it is None those of the last set-up. Raises
+    SetupError.
+    """
     text = checkout.read_stamp("extras") if asked is None else asked
     names = frozenset(re.split(r"[,\s]+", text.strip())) - {"", NO_EXTRAS}
     unknown = sorted(names - EXTRAS.keys())
@@ -41,7 +43,9 @@ def chosen_extras(checkout: Checkout, asked: str | None) -> frozenset[str]:
 
 
 def requirement_files(checkout: Checkout, prefix: Path | None, extras: Set[str]) -> list[Path]:
-    """Return the files of requirements/ that the environment is to hold, this computer's own last."""
+    """Return the requirements files to install for these extras, the file of this computer only as the
+    last.
+    """
     names = ["build", "run", "console", "dev", "system_ros" if prefix else "ros"]
     names += sorted({file for extra in extras for file in EXTRAS[extra]})
     files = [checkout.requirements / f"{name}.txt" for name in names]
@@ -49,10 +53,12 @@ def requirement_files(checkout: Checkout, prefix: Path | None, extras: Set[str])
 
 
 def make_environment(checkout: Checkout, python: str, prefix: Path | None, extras: frozenset[str]) -> None:
-    """Make `.venv` hold what requirements/ names and no more of what it named before.
+    """Install the packages that requirements/ lists into `.venv`, without packages that it listed only
+    earlier.
 
-    It is made anew when its Python, ROS or place changed, and when something is no longer asked for: what that brought
-    along cannot be told from the rest. An environment of a release that did not note what it asked for is of that kind.
+    `.venv` is rebuilt if its Python, ROS or folder has changed, and if a package is no longer required,
+    because its dependencies cannot be distinguished from others. It is also rebuilt if an old release made
+    it, which did not record the required packages.
     """
     files = requirement_files(checkout, prefix, extras)
     models = checkout.requirements / "models.txt"
@@ -83,7 +89,7 @@ def make_environment(checkout: Checkout, python: str, prefix: Path | None, extra
 
 
 def _holds_more(checkout: Checkout, asked: set[str]) -> bool:
-    """Whether an earlier set-up has installed what nothing asks for any more, and tell of it."""
+    """Return whether an earlier set-up installed packages that are no longer required, and say so."""
     if not checkout.read_stamp("packages") and not checkout.read_stamp("asked"):
         return False
     noted = checkout.read_stamp("asked").split()
@@ -105,13 +111,35 @@ def _make_anew(checkout: Checkout, python: str, prefix: Path | None, extras: fro
     check_disk(checkout.root, extras)
     with step(f"virtual environment with {python}" + (f" and the ROS 2 of {prefix}" if prefix else "")):
         options = ["--system-site-packages"] if prefix else []
+        if prefix is None and pip_works(python):  # half of the time; uv brings the environment's own pip
+            options = ["--without-pip"]
         command = [python, "-m", "venv", *options, str(checkout.venv)]
         checkout.run(command, "venv", "install the python3-venv package", diagnose=network_trouble)
 
 
+def pip_works(python: str) -> bool:
+    """Return whether this interpreter's pip can install into another environment (pip 22.3 and newer)."""
+    command = [python, "-m", "pip", "--python", python, "--version"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def pip_of(checkout: Checkout) -> list[str]:
+    """Return the pip command that installs into `.venv`: its own pip, or that of the interpreter that created
+    it.
+    """
+    own = next((checkout.venv / "lib").glob("python3*/site-packages/pip"), None)
+    if own is None and checkout.python.exists():
+        base = installed_interpreter(str(checkout.python))
+        if pip_works(base):
+            return [base, "-m", "pip", "--python", str(checkout.python)]
+    return [str(checkout.python), "-m", "pip"]
+
+
 def _reach_index(checkout: Checkout) -> None:
-    """Raise SetupError where no index is reached: what works is not deleted before its successor can be fetched."""
-    pip = [str(checkout.python), "-m", "pip", "download", "--disable-pip-version-check", "--no-deps"]
+    """Raise SetupError if no package index can be reached, so that a working `.venv` is not deleted in
+    vain.
+    """
+    pip = [*pip_of(checkout), "download", "--disable-pip-version-check", "--no-deps"]
     with (
         tempfile.TemporaryDirectory() as folder,
         contextlib.suppress(CommandFailed),
@@ -123,17 +151,18 @@ def _reach_index(checkout: Checkout) -> None:
 def install_packages(
     checkout: Checkout, files: Sequence[Path], *, isolated: bool, options: Sequence[str] = ()
 ) -> None:
-    """Install what the requirements `files` name: with uv, in less than half of pip's time, where it can be used.
+    """Install the packages in requirements files with uv, which takes less than half of pip's time, or with
+    pip.
 
-    uv does not see the system's packages, so an environment that is not `isolated` from them is pip's. An index
-    without uv serves pip. Raises SetupError, within seconds where there is no index.
+    pip is used if the index has no uv, and if the environment is not `isolated` from the system's packages,
+    which uv does not see. Raises SetupError, within seconds if no index can be reached.
     """
-    pip = [str(checkout.python), "-m", "pip", "install", "--disable-pip-version-check"]
+    pip = [*pip_of(checkout), "install", "--disable-pip-version-check"]
     requirements = [*options, *(part for path in files for part in ("-r", str(path)))]
     environment = pip_environment(os.environ)
     if isolated and _bring_uv(checkout, [*pip, *FIRST_CONTACT, UV], environment):
         uv = [str(checkout.venv / "bin" / "uv"), "pip", "install", "-q", "--python", str(checkout.python)]
-        settings = uv_environment(pip_settings(str(checkout.python)), os.environ)
+        settings = uv_environment(pip_settings(pip_of(checkout)), os.environ)
         try:
             checkout.run([*uv, *requirements], "uv", "", settings, diagnose=network_trouble)
             return
@@ -144,7 +173,7 @@ def install_packages(
 
 
 def _bring_uv(checkout: Checkout, command: list[str], environment: dict[str, str]) -> bool:
-    """Install uv and tell whether it is there. Raises SetupError where no index is reached."""
+    """Install uv; return whether it is installed. Raises SetupError if no package index can be reached."""
     if (checkout.venv / "bin" / "uv").is_file():
         return True
     try:
@@ -155,7 +184,9 @@ def _bring_uv(checkout: Checkout, command: list[str], environment: dict[str, str
 
 
 def check_builds(checkout: Checkout) -> None:
-    """Check that torchvision was built for the torch beside it: otherwise neither detector nor text model loads."""
+    """Check that torchvision was built for the installed torch; otherwise detector and text model fail to
+    load. Raises SetupError.
+    """
     done = subprocess.run(
         [str(checkout.python), "-c", "import torchvision"], capture_output=True, text=True, check=False
     )
@@ -168,10 +199,11 @@ def check_builds(checkout: Checkout) -> None:
 
 
 def patch_wheel_paths(checkout: Checkout) -> None:
-    """Make the wheels' CMake files name this environment's headers, not those of their build machine.
+    """Set the paths of headers in the wheels' CMake files to this environment's, in place of the build
+    machine's.
 
-    The installer links files into the environment from its cache, which other environments share: a file is replaced,
-    never written in place. A cache that was written to all the same names the headers of another environment.
+    The installer links files from its cache, which other environments share: a file is replaced, never
+    modified in place. Paths of another environment, from a cache modified nevertheless, are replaced too.
     """
     code = "import numpy, sysconfig; print(sysconfig.get_path('include')); print(numpy.get_include())"
     python_include, numpy_include = subprocess.run(

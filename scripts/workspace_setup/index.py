@@ -1,4 +1,4 @@
-"""The package index as pip and uv are told of it, and one sentence for a network that does not reach it."""
+"""Settings of the package index for pip and uv, and one-sentence diagnoses of network errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import os
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 #: pip's option, and the variable of uv that says the same.
 TO_UV = {
@@ -30,11 +30,9 @@ OWN = (
 PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "PIP_PROXY")
 
 
-def pip_settings(python: str) -> dict[str, str]:
-    """Return pip's configuration, of its files and of the environment: option -> value."""
-    done = subprocess.run(
-        [python, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False
-    )
+def pip_settings(pip: Sequence[str]) -> dict[str, str]:
+    """Return the configuration of a pip command, from files and environment variables: option -> value."""
+    done = subprocess.run([*pip, "config", "list"], capture_output=True, text=True, check=False)
     found: dict[str, dict[str, str]] = {"global": {}, "install": {}, ":env:": {}}
     for line in done.stdout.splitlines():
         match = re.match(r"(global|install|:env:)\.([a-z-]+)=('.*'|\".*\")$", line)
@@ -44,9 +42,10 @@ def pip_settings(python: str) -> dict[str, str]:
 
 
 def uv_environment(settings: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment in which uv looks where pip would: a mirror of pip.conf serves both.
+    """Return environment variables with which uv uses the same package indexes as pip, such as a mirror in
+    pip.conf.
 
-    Several indexes are searched as pip searches them, for the newest version of all.
+    As with pip, the newest version of all indexes is taken. settings: pip's, see `pip_settings`.
     """
     own = {name for name in OWN if environment.get(name)}
     told = {
@@ -58,7 +57,9 @@ def uv_environment(settings: Mapping[str, str], environment: Mapping[str, str]) 
 
 
 def pip_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment in which pip looks where uv is told to look, for the step that brings uv."""
+    """Return environment variables with which pip uses the package indexes set for uv, to install uv
+    itself.
+    """
     index = environment.get("UV_DEFAULT_INDEX") or environment.get("UV_INDEX_URL")
     extra = environment.get("UV_INDEX") or environment.get("UV_EXTRA_INDEX_URL")
     told = {
@@ -87,7 +88,9 @@ _FULL = re.compile(r"No space left on device|Disk quota exceeded")
 
 
 def network_trouble(text: str) -> str:
-    """Return the one sentence for a network, an index or a disk that failed in a program's words; "" for others."""
+    """Return one sentence that explains a network, package index or disk error in a program's output; "" if
+    the output shows no such error.
+    """
     text = _PLACE.sub("", text)
     found = _STATUS.search(text)
     status, proxy = (found[0] if found else ""), proxy_in_use()
@@ -114,7 +117,9 @@ def network_trouble(text: str) -> str:
 
 
 def proxy_in_use(environment: Mapping[str, str] = os.environ) -> str:
-    """Return the variable that names a proxy and its address without password; "" where none does."""
+    """Return the environment variable that sets a proxy, with the address but no password; "" if none is
+    set.
+    """
     for name in PROXIES:
         if environment.get(name):
             scheme, there, rest = environment[name].partition("://")

@@ -1,4 +1,4 @@
-"""Packages of one computer in the place of those that requirements/ pins. Standard library only."""
+"""Replacement of packages pinned in requirements/ by this computer's own. Standard library only."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 def without_replaced(files: list[Path], local: Path, folder: Path) -> list[Path]:
-    """Return the files, without the lines for packages that `local` names: its builds stand for them.
+    """Return the requirements files without the packages that `local` lists, which replaces them.
 
-    A Jetson needs NVIDIA's build of torch, which has another version than the one that is pinned.
-    folder: for the copies.
+    For example, a Jetson needs NVIDIA's build of torch, whose version differs from the pinned one.
+    folder: receives the shortened copies of the files.
     """
     if local not in files:
         return files

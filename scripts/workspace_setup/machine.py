@@ -1,4 +1,4 @@
-"""Checks of the machine: a folder to write in, disk, an interpreter, a compiler, libraries."""
+"""Checks of the machine before the set-up: writable folder, disk space, Python, compiler, libraries."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ PYTHONS = ((3, 10), (3, 11), (3, 12))
 SYSTEM_DISTRIBUTIONS = ("jazzy", "kilted", "humble")
 CMAKE = (3, 20)  # what the generators of messages ask for
 GIB = 1 << 30
-#: Bytes; measured on Debian 12 with Python 3.11 (ADR 0054): 1.9 GB in .venv, 0.1 GB built, room to work.
+#: Bytes; measured on Debian 12 with Python 3.11 (ADR 0004): 1.9 GB in .venv, 0.1 GB built, room to work.
 NEEDED = int(2.6 * GIB)
 #: Bytes beside that: the CPU build of torch. PyPI's build for x86_64 includes CUDA.
 NEEDED_TORCH, NEEDED_CUDA = int(1.5 * GIB), 7 * GIB
 
 
 def lock(checkout: Checkout) -> IO[str]:
-    """Return the file that one set-up at a time locks. Raises SetupError where the folder cannot be written."""
+    """Return the open lock file that prevents two set-ups at once. Raises SetupError if a folder is not
+    writable.
+    """
     try:
         file = (checkout.root / ".setup.lock").open("w")
     except OSError as error:
@@ -50,7 +52,7 @@ def unwritable(folder: Path, error: OSError) -> SetupError:
 
 
 def check_disk(folder: Path, extras: frozenset[str]) -> None:
-    """Check that a new environment fits. Raises SetupError."""
+    """Check that the disk has space for a new virtual environment. Raises SetupError."""
     disk = os.statvfs(folder)
     free = disk.f_bavail * disk.f_frsize
     needed = NEEDED + (NEEDED_TORCH if extras else 0)
@@ -63,7 +65,9 @@ def check_disk(folder: Path, extras: frozenset[str]) -> None:
 
 
 def system_ros() -> Path | None:
-    """Return the prefix of an installed ROS 2, or None where the wheels have to serve."""
+    """Return the prefix of an installed ROS 2, or None if the ROS 2 wheels must be used. Raises SetupError
+    where there are no wheels.
+    """
     distribution = os.environ.get("ROS_DISTRO", "")
     candidates = [distribution] if distribution else list(SYSTEM_DISTRIBUTIONS)
     for name in candidates:
@@ -79,7 +83,10 @@ def system_ros() -> Path | None:
 
 
 def find_python(checkout: Checkout, *, system: bool) -> str:
-    """Return an interpreter of a supported version; a system ROS 2 needs the one it was built for."""
+    """Return the path of a supported Python; with a system ROS 2 it is the one that ROS was built for.
+
+    Raises SetupError if there is none. system: use a system ROS 2.
+    """
     if system:
         return "/usr/bin/python3"
     names = [
@@ -105,22 +112,22 @@ def find_python(checkout: Checkout, *, system: bool) -> str:
 
 
 def base_of(checkout: Checkout, python: str) -> str:
-    """Return the interpreter that `.venv` was made with where this is the one in it: a shell that has sourced env.sh
-    finds that first, and an environment cannot be made anew by itself.
+    """Return the interpreter, or the one that created `.venv` if it lies in `.venv`: a shell that has sourced
+    env.sh finds that one first, and an environment cannot be rebuilt by its own interpreter.
     """
     return python if checkout.venv not in Path(python).parents else installed_interpreter(python)
 
 
 def installed_interpreter(python: str) -> str:
-    """Return the file of the installation that an interpreter belongs to: the same by whatever name it was found,
-    through a link, the script of a version manager, or an environment.
+    """Return the path of the installed Python behind an interpreter, which may be a link, a version manager's
+    script or the interpreter of a virtual environment.
     """
     code = "import os, sys; print(os.path.realpath(sys._base_executable))"
     return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def version_of(python: str) -> tuple[int, ...]:
-    """Return (major, minor, micro) of an interpreter, () where it does not run."""
+    """Return (major, minor, micro) of an interpreter, () if it does not run."""
     code = "import sys; print(*sys.version_info[:3])"
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
     return tuple(int(part) for part in done.stdout.split()) if done.returncode == 0 else ()
@@ -147,6 +154,7 @@ def missing_apt(checkout: Checkout, python: str) -> list[str]:
         f"{stem}-dev": has_headers == "True",
         "libusb-1.0-0": ctypes.util.find_library("usb-1.0") is not None,
         "libgl1": ctypes.util.find_library("GL") is not None,
+        "libegl1": ctypes.util.find_library("EGL") is not None,
         "libgomp1": ctypes.util.find_library("gomp") is not None,
     }
     return [name for name, there in present.items() if not there]

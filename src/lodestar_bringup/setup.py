@@ -6,6 +6,10 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 PACKAGE = "lodestar_bringup"
+REQUIRES = [
+    "lodestar", "lodestar_ros", "lodestar_sim", "lodestar_go2", "lodestar_console", "numba>=0.58", "psutil>=5.9",
+    "pyyaml>=6.0",
+]  # fmt: skip
 HERE = Path(__file__).absolute().parent
 # colcon --symlink-install runs a linked copy of this file from build/; the link leads back to the checkout.
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -26,7 +30,7 @@ setup(
     version="0.1.0",
     description="Launch files, profiles and the starter of Lodestar",
     maintainer="Lodestar maintainers",
-    maintainer_email="maintainers@lodestar.example.org",
+    maintainer_email="maintainers@users.noreply.a-seed-f610357a.example",
     license="Apache-2.0",
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     package_data={PACKAGE: ["**/*.json", "**/*.yaml", "**/*.md", "**/*.txt"]},
@@ -38,5 +42,5 @@ setup(
         *shared_folder("launch"),
         *shared_folder("config"),
     ],
-    install_requires=["psutil>=5.9"],
+    install_requires=REQUIRES,
 )

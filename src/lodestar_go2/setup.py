@@ -3,13 +3,14 @@
 from setuptools import find_packages, setup
 
 PACKAGE = "lodestar_go2"
+REQUIRES = ["lodestar", "lodestar_ros", "numpy>=1.23"]
 
 setup(
     name=PACKAGE,
     version="0.1.0",
     description="The base of a Unitree Go2",
     maintainer="Lodestar maintainers",
-    maintainer_email="maintainers@lodestar.example.org",
+    maintainer_email="maintainers@users.noreply.a-seed-f610357a.example",
     license="Apache-2.0",
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     package_data={PACKAGE: ["**/*.json", "**/*.yaml", "**/*.md", "**/*.txt"]},
@@ -20,7 +21,7 @@ setup(
     ],
     python_requires=">=3.10",
     zip_safe=False,
-    install_requires=["lodestar"],
+    install_requires=REQUIRES,
     entry_points={
         "console_scripts": [
             f"{name} = {PACKAGE}.nodes.{name}_node:main"

@@ -1,4 +1,4 @@
-"""Every field of a configuration states its unit and source beside it, not in one paragraph for all."""
+"""Tests that every configuration field has a comment of its own with unit and source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SOURCES = Path(__file__).parents[2] / "src"
 def bare_fields(source: str) -> list[tuple[int, str]]:
     """Return (line, name) of the fields of `...Config` classes without a comment on or above their lines.
 
-    Fields that hold another configuration need none; neither do those that read a shared parameter.
+    Fields that hold another configuration or read a shared parameter are exempt.
     """
     lines, found = source.splitlines(), []
     for kind in ast.walk(ast.parse(source)):

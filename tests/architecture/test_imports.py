@@ -1,4 +1,4 @@
-"""The dependency rules of ARCHITECTURE.md, read from the sources: no module is imported, none can hide."""
+"""Tests of the dependency rules of ARCHITECTURE.md, by parsing all sources without importing them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ PACKAGES = (
     "lodestar", "lodestar_ros", "lodestar_sim", "lodestar_go2", "lodestar_eval", "lodestar_bringup", "lodestar_console"
 )  # fmt: skip
 
-# What comes with a ROS installation or speaks its types.
+# Modules that come with a ROS installation or use its types.
 ROS = re.compile(
     r"^(rclpy|rclcpp|rosgraph_msgs|rosidl_\w+|ament_\w+|launch(_\w+)?|tf2\w*|builtin_interfaces|"
     r"\w+_(msgs|srvs|interfaces)|unitree_\w+|message_filters|cv_bridge|lodestar_(?!$)\w+)$"
 )
-# Which of our own packages each may import; whatever is not named here is forbidden.
+# Our packages that each package may import; all others are forbidden.
 ALLOWED = {
     "lodestar": set(),
     "lodestar_ros": {"lodestar", "lodestar_interfaces"},
     "lodestar_sim": {"lodestar", "lodestar_ros", "lodestar_interfaces"},
     "lodestar_go2": {"lodestar", "lodestar_ros"},
-    # reads profiles with the tree of configuration, keeps private folders; its mission command talks to the stack
+    # reads profiles and private folders; its mission command communicates with the stack
     "lodestar_bringup": {"lodestar", "lodestar_ros"},
     "lodestar_console": {"lodestar", "lodestar_ros", "lodestar_interfaces"},
     "lodestar_eval": {
@@ -43,7 +43,7 @@ ALLOWED = {
 
 
 def rooms(title: str = "## Rooms of the core and the dependency rule") -> list[str]:
-    """The rooms in their order, top first, as ARCHITECTURE.md lists them under a title."""
+    """Return the names of the rooms, top first, listed in ARCHITECTURE.md under a title."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
     section = re.split(r"\n##+ ", text.split(f"\n{title}\n", 1)[1], maxsplit=1)[0]
     return re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
@@ -64,7 +64,7 @@ def tree_of(path: Path) -> ast.Module:
 
 @cache
 def imports(path: Path, package_root: Path) -> list[tuple[int, str]]:
-    """(line, absolute dotted name) of every import of a file, relative and dynamic ones included."""
+    """Return (line, absolute dotted name) of every import of a file, relative and dynamic ones included."""
     return list(_imports(path, package_root))
 
 
@@ -130,7 +130,7 @@ def test_rooms_of_the_agent_import_only_rooms_above_them() -> None:
 
 
 def upward(root: Path, inside: tuple[str, ...], order: list[str]) -> list[str]:
-    """Imports of a lower room, among the folders `inside` a package; `order` names the rooms, top first."""
+    """Return the forbidden imports between rooms, among the folders `inside` a package; `order`: rooms, top first."""
     place = {room: number for number, room in enumerate(order)}
     prefix = ".".join((root.name, *inside, ""))
     folder = root.joinpath(*inside)
@@ -171,7 +171,7 @@ def test_packages_import_only_what_they_may(package: str) -> None:
 
 
 def test_of_the_bringup_only_the_mission_command_speaks_ros() -> None:
-    """The starter and the launch files start a stack; they are no part of it, and load none of it."""
+    """Starter and launch files only start the stack, and must not import it."""
     found = [
         where(path, line, name)
         for path in modules("lodestar_bringup")
@@ -182,7 +182,7 @@ def test_of_the_bringup_only_the_mission_command_speaks_ros() -> None:
 
 
 def test_only_nodes_of_the_simulator_and_the_live_parts_of_the_benchmarks_speak_ros() -> None:
-    """The same world, robot, sensors and episodes run headless, with no ROS on the machine."""
+    """World, robot, sensors and episodes must also run on a machine without ROS."""
     found = []
     for package in ("lodestar_sim", "lodestar_eval"):
         for path in modules(package):
@@ -197,7 +197,7 @@ def test_only_nodes_of_the_simulator_and_the_live_parts_of_the_benchmarks_speak_
 
 
 def test_of_the_console_only_node_and_intake_speak_ros() -> None:
-    """Board, access and web are tested and shown from a script without ROS."""
+    """Board, access and web must also run from a script without ROS."""
     found = []
     for path in modules("lodestar_console"):
         if path.relative_to(SOURCE / "lodestar_console" / "lodestar_console").parts[0] in ("nodes", "intake"):
@@ -210,7 +210,7 @@ def test_of_the_console_only_node_and_intake_speak_ros() -> None:
 
 
 def _constructed(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line, name) of every call of a bare or dotted name in a file, but of errors that are raised."""
+    """Yield (line, name) of every call of a bare or dotted name in a file, except raised errors."""
     nodes = list(ast.walk(tree_of(path)))
     raised = {id(node.exc) for node in nodes if isinstance(node, ast.Raise)}
     for node in nodes:
@@ -219,7 +219,7 @@ def _constructed(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _assembled(pattern: str) -> dict[str, str]:
-    """Return what modules `PATTERN` call from other modules of rooms, without configurations: name -> module."""
+    """Return names that modules matching `pattern` import from rooms and call: name -> module; no configurations."""
     found: dict[str, str] = {}
     for path in sorted(CORE.glob(pattern)):
         imported = dict(name.rsplit(".", 1)[::-1] for _, name in imports(path, CORE) if _is_of_a_room(name))
@@ -233,7 +233,7 @@ def _is_of_a_room(name: str) -> bool:
 
 
 def _is_part(name: str, module: str) -> bool:
-    """Whether a name is a class with a state of its own: no function, and no record that anyone may make."""
+    """Return whether a name is a class with state, i.e. neither a function, a dataclass nor a NamedTuple."""
     path = SOURCE / "lodestar" / f"{module.replace('.', '/')}.py"
     kinds = [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
     tuples = {kind.name for kind in kinds if any(ast.unparse(base) == "NamedTuple" for base in kind.bases)}
@@ -241,15 +241,17 @@ def _is_part(name: str, module: str) -> bool:
 
 
 def _parts() -> set[str]:
-    """Classes and factories that `assembly/*parts.py` calls, and classes that `assembly/*_chain.py` and the factories
-    of the experts construct.
+    """Return the names of parts of the robot, which only the assembly may construct.
+
+    These are the classes and factories called by `assembly/*parts.py`, and the classes constructed by
+    `assembly/*_chain.py` and the factories of the experts.
     """
     chained = {name for name, module in _assembled("assembly/*_chain.py").items() if _is_part(name, module)}
     factories = {name for name, module in _assembled("experts/registry.py").items() if _is_part(name, module)}
     return (_assembled("assembly/*parts.py").keys() | chained | factories) - _RECORDS
 
 
-#: Called by the assembly and by others too: parts of one configuration, a record that messages are converted to,
+#: Exceptions that other modules may call too: parts of a configuration, a record that messages are converted to,
 #: functions, and periods.
 _RECORDS = {
     "FloorLooks",
@@ -267,7 +269,7 @@ _RECORDS = {
 
 
 def test_only_the_assembly_constructs_the_parts_of_the_robot() -> None:
-    """Nodes, the simulator and the benchmarks ask for their part, so that a table speaks of what walks."""
+    """Nodes, simulator and benchmarks get their parts from the assembly, so that benchmarks measure the real robot."""
     parts = _parts()
     assert {"OctoMapper", "ScanGridMapper", "SemanticVoxelMap", "SceneDictionary", "SceneTargets"} <= parts
     assert {"FrontierExpert", "SemanticMapExpert", "EgocentricExpert", "DecisionLoop", "policy_of"} <= parts
@@ -285,12 +287,12 @@ def test_only_the_assembly_constructs_the_parts_of_the_robot() -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_modules_of_a_package_import_each_other_in_a_circle(package: str) -> None:
-    """At module level; an import for type checking alone closes a circle too."""
+    """Imports at module level count, also those for type checking only."""
     assert circles(SOURCE / package / package) == []
 
 
 def circles(root: Path) -> list[tuple[str, ...]]:
-    """Names of modules below a package's folder that reach each other through imports at module level."""
+    """Return the import cycles below a package's folder, as tuples of module names; imports at module level count."""
     files = {_name(path, root): path for path in sorted(root.rglob("*.py"))}
     graph = {name: _imported(path, root, set(files)) - {name} for name, path in files.items()}
     reach = {name: _reachable(name, graph) for name in graph}
@@ -304,7 +306,7 @@ def _name(path: Path, root: Path) -> str:
 
 
 def _imported(path: Path, root: Path, modules: set[str]) -> set[str]:
-    """Modules of the package that a file imports outside of functions."""
+    """Return the names of modules of the package that a file imports outside functions."""
     tree = tree_of(path)
     inside = {
         id(inner)
@@ -373,15 +375,15 @@ def test_the_rules_see_what_they_forbid(tmp_path: Path) -> None:
     assert not any(ROS.match(name) for name in ("lodestar", "numpy", "cv2", "torch", "launchpad"))
 
 
-#: Not in the environment of `make setup`, or there only because another package brings it.
-EXTRAS = {"torch": "lodestar.mapping.cells_torch", "sentence_transformers": "lodestar.models.embedder",
+#: Libraries missing from the environment of `make setup`, or present only as a dependency of another package.
+EXTRAS = {"torch": "lodestar.mapping.voxels.cells_torch", "sentence_transformers": "lodestar.models.embedder",
           "transformers": "lodestar.models.embedder", "ultralytics": "lodestar.perception.ultralytics",
           "torchvision": "lodestar.perception.ultralytics", "pandas": ""}  # fmt: skip
 
 
 @pytest.mark.parametrize("library", EXTRAS)
 def test_an_extra_is_imported_where_it_is_used_and_only_when(library: str) -> None:
-    """In one module, inside a function; pandas, which pymilvus brings, nowhere."""
+    """Optional libraries are imported in one module, inside a function; pandas, a dependency of pymilvus, nowhere."""
     found = set()
     for package in PACKAGES:
         for path in modules(package):
@@ -392,3 +394,15 @@ def test_an_extra_is_imported_where_it_is_used_and_only_when(library: str) -> No
                     late = any(one.lineno < line <= (one.end_lineno or 0) for one in functions)
                     assert late, where(path, line, name)
     assert found == ({EXTRAS[library]} if EXTRAS[library] else set())
+
+
+def test_rclpy_is_started_with_the_interfaces_of_the_profile() -> None:
+    """Only `init_ros` calls rclpy.init. Isaac Sim's Python, in isaac/, does not have it."""
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path in (*(one for package in PACKAGES for one in modules(package)), *ROOT.glob("scripts/*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if (isinstance(node, ast.Call) and ast.unparse(node.func) in ("rclpy.init", "init", "rclpy.context.init"))
+        or (isinstance(node, ast.ImportFrom) and node.module == "rclpy" and "init" in {one.name for one in node.names})
+    }  # fmt: skip
+    assert found == {"src/lodestar_ros/lodestar_ros/executors.py"}

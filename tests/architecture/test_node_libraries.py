@@ -1,4 +1,4 @@
-"""Which heavy libraries each node loads at its start: a process pays for every one in memory and in time to start."""
+"""Tests of the heavy libraries that each node imports at start, as each costs memory and start-up time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PACKAGES = (
     "lodestar_console",
 )
 
-#: Each takes 10 MiB and more of every process that imports it, or 0.1 s and more of its start.
+#: Libraries that cost a process at least 10 MiB, or at least 0.1 s at start.
 HEAVY = {
     "numba",
     "open3d",
@@ -31,12 +31,12 @@ HEAVY = {
     "trimesh",
 }
 
-#: Node: the heavy libraries that it needs, all from its start on; those of its parts are loaded before it is forked.
+#: Node -> heavy libraries that it imports at start; those of its parts are loaded before the process is forked.
 NODES = {
     "lodestar_ros.nodes.motion_gate_node": set(),
     "lodestar_ros.nodes.keyframes_node": set(),
-    "lodestar_ros.nodes.sign_reader_node": set(),  # its worker loads the models
-    "lodestar_ros.nodes.text_embedder_node": {"scipy"},  # its worker loads the model
+    "lodestar_ros.nodes.sign_reader_node": set(),  # its worker process loads the models
+    "lodestar_ros.nodes.text_embedder_node": {"scipy"},  # its worker process loads the model
     "lodestar_ros.nodes.mapping_node": {"numba"},
     "lodestar_ros.nodes.perception_node": {"numba"},
     "lodestar_ros.nodes.semantic_voxels_node": {"numba", "skimage"},
@@ -57,14 +57,15 @@ NODES = {
     "lodestar_go2.nodes.go2_guard_node": set(),
     "lodestar_go2.nodes.go2_lidar_node": set(),
     "lodestar_go2.nodes.cloud_scan_node": set(),
-    "lodestar_console.nodes.console_node": set(),
+    "lodestar_console.nodes.console_node": {"parglare"},  # to hear a stop in a question
     "lodestar_bringup.__main__": set(),
 }
 
-MAKERS = ("parts",)  # modules whose functions import what they make; the warm process does so before
+MAKERS = ("parts",)  # modules with factories that import their parts when called; the warm process calls them
 
-#: Those who read sentences; the grammar's tables and WordNet take 30 MiB.
+#: Nodes that parse sentences; the grammar's tables and WordNet take 30 MiB.
 READERS = {
+    "lodestar_console.nodes.console_node",
     "lodestar_ros.nodes.goal_selector_node",
     "lodestar_ros.nodes.memory_node",
     "lodestar_ros.nodes.scene_dictionary_node",
@@ -73,7 +74,7 @@ READERS = {
 
 @lru_cache(maxsize=1)
 def sources() -> dict[str, Path]:
-    """Name of every module of ours, and its file."""
+    """Return module name -> file of all our modules."""
     found = {}
     for package in PACKAGES:
         root = SOURCE / package / package
@@ -84,7 +85,7 @@ def sources() -> dict[str, Path]:
 
 
 def loaded_names(tree: ast.AST) -> set[str]:
-    """Dotted names that a file imports when it is loaded: not in functions, not for type checking alone."""
+    """Return the dotted names imported when a file is loaded, i.e. not in functions or for type checking only."""
     names = set()
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
@@ -100,7 +101,7 @@ def loaded_names(tree: ast.AST) -> set[str]:
 
 
 def named_makers(tree: ast.AST) -> set[str]:
-    """Dotted names of the makers of parts that a file names anywhere: it calls them, and they import then."""
+    """Return the dotted names of the part factories that a file uses anywhere; calling them triggers imports."""
     return {
         f"lodestar.assembly.{node.value.id}.{node.attr}"
         for node in ast.walk(tree)
@@ -109,7 +110,7 @@ def named_makers(tree: ast.AST) -> set[str]:
 
 
 def makers() -> dict[str, frozenset[str]]:
-    """Dotted name of every maker of parts, and the names that it imports and the makers that it calls."""
+    """Return dotted name of each part factory -> names that it imports and factories that it calls."""
     homes = {home: ast.parse(sources()[f"lodestar.assembly.{home}"].read_text()) for home in MAKERS}
     found = [
         (home, node)
@@ -137,7 +138,7 @@ def graph() -> dict[str, frozenset[str]]:
 
 
 def chains(start: str) -> dict[str, str]:
-    """Every name that a module loads with those it imports, and the chain of modules that leads to it."""
+    """Return every name that a module loads, directly or not -> chain of modules that leads to it."""
     found, waiting = {start: start}, [start]
     while waiting:
         module = waiting.pop(0)

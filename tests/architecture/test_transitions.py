@@ -1,4 +1,4 @@
-"""The decision loop's transitions are those of ARCHITECTURE.md, and its parts are composed, not inherited."""
+"""Tests that the decision loop's transitions match ARCHITECTURE.md, and that its parts are composed, not inherited."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def documented() -> dict[str, tuple[frozenset[str], str]]:
-    """Transition -> names of the states it comes from, and of the one it leads to, as ARCHITECTURE.md has them."""
+    """Return transition -> (names of its source states, name of its target state), read from ARCHITECTURE.md."""
     section = (ROOT / "ARCHITECTURE.md").read_text().split("## The decision loop", 1)[1].split("\n## ", 1)[0]
     rows = re.findall(r"^\| (\w+) \| ([A-Z, ]+) \| ([A-Z]+) \|", section, re.MULTILINE)
     return {name: (frozenset(sources.split(", ")), target) for name, sources, target in rows}

@@ -1,7 +1,8 @@
-"""A fourth expert, added as docs/how-to/add-an-expert.md says: the code under test is the page's.
+"""Tests that a fourth expert can be added as in docs/how-to/extend.md, with the code from that page.
 
-Files that it touches: `experts/beacon.py` (new), `experts/config.py`, `experts/registry.py`, ARCHITECTURE.md (one row).
-Its test and the line in the changelog come on top. `test_no_other_file_names_an_expert` holds the number down.
+An expert changes: `experts/beacon.py` (new), `experts/config.py`, `experts/registry.py`, and one row of
+docs/interfaces.md. Its test and the line in the changelog come on top. `test_no_other_file_names_an_expert` holds
+the number down.
 """
 
 from __future__ import annotations
@@ -32,15 +33,16 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.selection.linucb import ForeignState
 from lodestar.selection.policies import policy_of
 
-PAGE = declared.ROOT / "docs" / "how-to" / "add-an-expert.md"
+PAGE = declared.ROOT / "docs" / "how-to" / "extend.md"
 BEAMS = 360
 
 
 def code_of_the_page() -> ModuleType:
-    """The Python of the page, its blocks in their order as one module."""
+    """Return the Python of the page's section on experts, its blocks in their order as one module."""
     module = ModuleType("beacon_of_the_page")
     sys.modules[module.__name__] = module  # dataclasses look there for the types of their fields
-    for block in re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL):
+    section = PAGE.read_text().split("\n## An expert\n")[1].split("\n## ")[0]
+    for block in re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL):
         exec(compile(block, str(PAGE), "exec"), module.__dict__)
     return module
 
@@ -52,7 +54,7 @@ def beacon() -> Iterator[ExpertSpec]:
 
 
 def robot_in_a_round_room(**changes: Any) -> HeadlessRobot:
-    """A robot that knows 3 m of floor around it."""
+    """Return a headless robot that knows the floor within 3 m."""
     robot = HeadlessRobot(changed(RobotConfig(), mapping__source="scan", **changes), PhraseBook())
     angles = -np.pi, 2.0 * np.pi / BEAMS
     robot.map.take_turn(ScannerTurn(1.0, np.full(BEAMS, 3.0), angles, 20.0, np.eye(4), np.eye(4), np.eye(4)))
@@ -87,7 +89,7 @@ def test_it_is_asked_and_its_goal_is_driven_to(beacon: ExpertSpec, policy: str) 
         for command in robot.tick(now):
             if isinstance(command, RequestProposals):
                 asked += command.experts
-                for name in command.experts:  # the others have nothing, so that every policy has one choice
+                for name in command.experts:  # only one expert has a proposal
                     answer = robot.propose(name, command.request)
                     if name != "beacon":
                         answer = Rejection(
@@ -215,10 +217,10 @@ def test_an_expert_that_goes_by_another_name_than_its_spec_is_not_made() -> None
         RobotConfig(experts={"horn_expert": spec.config()})
 
 
-#: Product files that name an expert of ours because they are about it alone.
+#: Product files that may name an expert, because they belong to it.
 _ITS_OWN = re.compile(
     r"lodestar/experts/|_expert_node\.py|"
-    r"assembly/profiles\.py|"  # former names of parameters
+    r"assembly/profiles\.py|"  # contains former names of parameters
     r"lodestar_eval/(benchmarks/coverage|reference|exploration)\.py"  # benchmarks of the frontier expert
 )
 

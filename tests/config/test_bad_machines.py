@@ -1,4 +1,4 @@
-"""Set-up on machines that lack something: one sentence that says what to do, before anything is fetched."""
+"""Tests of set-up on machines that lack something: it prints one sentence with the remedy before any download."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ import setup_workspace  # noqa: E402
 from workspace_setup import index, machine  # noqa: E402
 from workspace_setup.checkout import Checkout, SetupError  # noqa: E402
 
-PATIENCE = 250.0  # s: that it ends at all on a busy machine; what is fetched, and how often, is counted
+PATIENCE = 250.0  # s, generous timeout for a busy machine; requests are counted instead of timed
 SETTINGS = ("PIP_", "UV_", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
             "ALL_PROXY", "NO_PROXY", "ROS_DISTRO", "SSL_CERT_FILE", "VIRTUAL_ENV", "PYTHONPATH")  # fmt: skip
 
 
 @contextmanager
 def serving(answer: int, body: bytes = b"") -> Iterator[tuple[str, list[str]]]:
-    """A server on this machine that answers every request alike; its address and the first lines of the requests."""
+    """Run a local server that answers every request with `answer`; yield its address and the received request lines."""
     requests: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -61,7 +61,7 @@ def serving(answer: int, body: bytes = b"") -> Iterator[tuple[str, list[str]]]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout whose environment no test fills: the first of them makes it, the others find it empty."""
+    """Return a checkout without installed packages, shared by the tests; none of them completes its environment."""
     folder = tmp_path_factory.mktemp("checkout")
     shutil.copytree(ROOT / "scripts", folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "requirements", folder / "requirements")
@@ -71,7 +71,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def set_up(folder: Path, **variables: str) -> tuple[int, str]:
-    """Run the script in a checkout whose packages are missing; exit status and what it wrote."""
+    """Run set-up in a checkout without packages; return exit status and output."""
     assert not (folder / ".venv" / "bin" / "uv").exists(), "nothing was installed before"
     home = folder / "home"
     environment = {name: value for name, value in os.environ.items() if not name.startswith(SETTINGS)}
@@ -93,7 +93,7 @@ def set_up(folder: Path, **variables: str) -> tuple[int, str]:
 
 
 def the_sentence(said: str) -> str:
-    """The one line of an error; nothing follows it."""
+    """Return the error message of an output, checking that it is one line and the last."""
     last = said.splitlines()[-1]
     assert last.startswith("[setup] error: "), said
     assert "Traceback" not in said and said.count("error:") == 1, said
@@ -133,7 +133,7 @@ def test_an_index_that_refuses_is_not_taken_for_a_proxy(folder: Path) -> None:
 
 @pytest.mark.parametrize("variable", ["PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL"])
 def test_without_a_network_the_sentence_comes_at_once(folder: Path, variable: str) -> None:
-    with socket.socket() as taken:  # bound and not listening: nobody else answers there
+    with socket.socket() as taken:  # bound but not listening: connections are refused
         taken.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{taken.getsockname()[1]}/simple"
         returned, said = set_up(folder, **{variable: address})
@@ -141,7 +141,7 @@ def test_without_a_network_the_sentence_comes_at_once(folder: Path, variable: st
 
 
 def test_a_mirror_of_pips_configuration_is_asked(folder: Path) -> None:
-    """Without a word of uv: an index that answers, and has nothing."""
+    """pip's index setting is used if uv has none; here the index answers but is empty."""
     with serving(200, b"<html></html>") as (address, requests):
         configuration = folder / "home" / "pip.conf"
         configuration.write_text(f"[global]\nindex-url = {address}/mirror/simple\ntrusted-host = 127.0.0.1\n")
@@ -176,7 +176,7 @@ def test_pips_configuration_is_read_with_the_environments_word_last(
         monkeypatch.delenv(name)
     monkeypatch.setenv("PIP_CONFIG_FILE", str(path))
     monkeypatch.setenv("PIP_INDEX_URL", "https://two.example")
-    found = index.pip_settings(sys.executable)
+    found = index.pip_settings([sys.executable, "-m", "pip"])
     assert (found["index-url"], found["find-links"]) == ("https://two.example", "/here")
 
 
@@ -258,13 +258,13 @@ def test_a_full_disk_is_told_before_anything_is_made(
 
 
 def test_a_folder_that_cannot_be_written_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert setup_workspace.main([], Checkout(Path("/proc"))) == 1  # not for root either
+    assert setup_workspace.main([], Checkout(Path("/proc"))) == 1  # not writable, even for root
     said = capsys.readouterr().err
     assert "cannot write in /proc" in said and "chown" in said and len(said.splitlines()) == 1
 
 
 def test_an_environment_of_another_user_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`sudo make setup` once, and `make setup` after it."""
+    """After `sudo make setup`, `make setup` must report the folder that it cannot write."""
     (tmp_path / ".venv").mkdir()
     monkeypatch.setattr(machine.os, "access", lambda path, mode: path != tmp_path / ".venv")
     with pytest.raises(SetupError, match=r"cannot write in .*\.venv"):
@@ -289,7 +289,7 @@ def test_another_python_alone_is_told_with_the_versions_that_serve(
 
 
 def test_npm_is_for_the_network_that_is_asked_for_alone() -> None:
-    """`make detector` and `make console` bring their own where there is none; the rest knows nothing of it."""
+    """Only `make detector` and `make console` need npm, and install their own copy if it is missing."""
     files = [ROOT / "env.sh", *(ROOT / "scripts").rglob("*.py")]
     assert {path.name for path in files if "npm" in path.read_text()} == {
         "fetch_detector.py",

@@ -1,4 +1,4 @@
-"""The container files name what exists and bring what the launch files need."""
+"""Tests that the container files refer to existing files and install everything the launch files need."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_services_start_what_is_there() -> None:
 
 
 def test_the_robot_is_started_with_slam_and_nav2() -> None:
-    """The starter without `ros2 launch` runs neither; both come from the ROS 2 that the image is based on."""
+    """Without `ros2 launch` the starter runs neither; both are part of the base image's ROS 2."""
     robot = COMPOSE["services"]["robot"]
     assert robot["command"].startswith("ros2 launch lodestar_bringup go2.launch.py")
     assert "ros:jazzy" in robot["build"]["args"]["BASE"]
@@ -41,7 +41,7 @@ def test_the_robot_is_started_with_slam_and_nav2() -> None:
 
 
 def test_the_detector_keeps_the_numpy_that_ros_was_compiled_with() -> None:
-    """In the recipe and on the page: a plain pip install takes numpy 2, and the compiled messages no longer load."""
+    """Recipe and page pin numpy below 2: with numpy 2 the compiled messages do not load."""
     page = (declared.ROOT / "docs" / "how-to" / "go2.md").read_text()
     for text in (RECIPE, page):
         lines = [line for line in text.splitlines() if "pip install" in line and "DETECTOR" in line]
@@ -51,7 +51,7 @@ def test_the_detector_keeps_the_numpy_that_ros_was_compiled_with() -> None:
 
 
 def test_what_runs_in_a_container_can_write_its_reports() -> None:
-    """A folder of the host belongs to the host's user, or to root where the engine has made it."""
+    """A mounted host folder belongs to the host's user, or to root if the container engine created it."""
     (user,) = re.findall(r"^USER (\d+)$", RECIPE, re.MULTILINE)
     assert f"useradd --create-home --uid {user} lodestar" in RECIPE and "chown -R lodestar" in RECIPE
     for service in COMPOSE["services"].values():
@@ -60,6 +60,18 @@ def test_what_runs_in_a_container_can_write_its_reports() -> None:
                 assert volume["read_only"]
             else:
                 assert volume.split(":")[0] in COMPOSE["volumes"]
+
+
+def test_a_robot_has_its_holds_and_its_memory_after_a_restart_and_time_to_write_them() -> None:
+    """A hold that went with the container would let the robot drive after the restart."""
+    launch = (declared.ROOT / "src/lodestar_bringup/lodestar_bringup/launch_entities.py").read_text()
+    patience = float(re.findall(r"^STOP_PATIENCE = ([\d.]+)", launch, re.MULTILINE)[0])
+    assert "STOPSIGNAL SIGINT" in RECIPE and "/home/lodestar/.local/state" in RECIPE
+    for name in ("demo", "robot", "jetson"):
+        service = COMPOSE["services"][name]
+        assert "state:/home/lodestar/.local/state" in service["volumes"], name
+        assert service["stop_signal"] == "SIGINT", name
+        assert float(service["stop_grace_period"].rstrip("s")) > patience + 5.0, name
 
 
 def test_the_robots_weights_lie_where_its_profile_looks() -> None:
@@ -121,7 +133,7 @@ def test_a_jetson_has_its_gpu_its_ros_and_nvidias_torch() -> None:
 
 @pytest.mark.parametrize("name", ["robot", "jetson"])
 def test_a_robots_container_takes_the_middleware_of_the_shell(name: str) -> None:
-    """A name without a value is passed on where the shell has it, and is not set where it has not."""
+    """A variable name without value passes the shell's value on, or leaves the variable unset."""
     environment = COMPOSE["services"][name]["environment"]
     for variable in ("RMW_IMPLEMENTATION", "CYCLONEDDS_URI"):
         assert environment[variable] is None

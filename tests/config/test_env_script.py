@@ -1,4 +1,4 @@
-"""env.sh: a shell enters the environment once and in silence, and keeps what its user has set."""
+"""Tests of env.sh: it sets up a shell once, without output, and keeps settings of the user."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_shell_enters_the_environment_in_silence_and_only_once(shell: str, opt
         ({}, "{root}/config/fastdds.xml"),
         ({"FASTDDS_DEFAULT_PROFILES_FILE": ""}, "{root}/config/fastdds.xml"),
         ({"FASTDDS_DEFAULT_PROFILES_FILE": "/etc/my own.xml"}, "/etc/my own.xml"),
-        (  # this shell was in another checkout before
+        (  # as in a shell that used another checkout before
             {"LODESTAR_ROOT": "/other", "FASTDDS_DEFAULT_PROFILES_FILE": "/other/config/fastdds.xml"},
             "{root}/config/fastdds.xml",
         ),
@@ -64,7 +64,7 @@ def test_a_middleware_profile_of_the_users_own_stays(
         ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}, "0"),
         ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT"}, "0"),
         ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, "1"),
-        # the shell was in this environment before the page had it export the range
+        # as in a shell that used this environment before it exported the range
         ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_LOCALHOST_ONLY": "1"}, "0"),
     ],
 )
@@ -76,7 +76,7 @@ def test_humble_does_what_the_discovery_range_says(
 
 
 def said_after_env(folder: Path, shell: str, given: dict[str, str], then: str) -> str:
-    """Return what a command prints after env.sh, which is silent, in an empty checkout that is set up."""
+    """Source env.sh in an empty but set-up checkout, run the command `then`, and return its output."""
     shutil.copy(ROOT / "env.sh", folder)
     for path in (".venv/bin/python", ".venv/bin/activate", "install/setup.sh"):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The examples beside the pages: they compile, say what they lack, and call what exists."""
+"""Tests of the documentation's examples: they compile, report missing packages, and call existing functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 EXAMPLES = sorted((declared.ROOT / "docs" / "examples").glob("*.py"))
 BASIC = declared.ROOT / "docs" / "examples" / "basic_navigator.py"
-#: Methods of BasicNavigator that Humble, Jazzy and Kilted have, beside those of a node.
+#: Methods of BasicNavigator available in Humble, Jazzy and Kilted, besides those of a node.
 NAVIGATOR = {"waitUntilNav2Active", "getPath", "clearAllCostmaps"}
 NODE = {"get_clock", "destroy_node"}
 

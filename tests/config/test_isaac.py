@@ -1,4 +1,4 @@
-"""The contract with Isaac Sim: the script, our profile and our wiring differ from it in nothing."""
+"""Tests that script, profile and wiring match the contract with Isaac Sim."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SPECS = (
     graphs.sensor_graph(CONTRACT, "/World/Go2/base/camera", "/Render/Lidar"),
 )
 IMAGE, STRING = "sensor_msgs/msg/Image", "std_msgs/msg/String"
-TYPES = {  # message of the bridge's nodes, from their sources
+TYPES = {  # message type of each bridge node, from its sources
     "ROS2PublishClock": "rosgraph_msgs/msg/Clock",
     "ROS2PublishOdometry": "nav_msgs/msg/Odometry",
     "ROS2PublishRawTransformTree": "tf2_msgs/msg/TFMessage",
@@ -43,17 +43,17 @@ ENCODINGS = {
     "semantic_segmentation": "32SC1",
     "instance_segmentation": "32SC1",
 }
-DEFAULT_FRAME = "sim_"  # what a node of the bridge has without a frame: sim_camera, sim_lidar
+DEFAULT_FRAME = "sim_"  # prefix of a bridge node's default frame: sim_camera, sim_lidar
 
 
 def inputs(spec, node: str) -> dict[str, object]:
-    """Return the inputs of a node that a graph sets."""
+    """Return the inputs of a node that are set in a graph."""
     start = f"{node}.inputs:"
     return {name.removeprefix(start): value for name, value in spec.values if name.startswith(start)}
 
 
 def published() -> dict[str, tuple]:
-    """Return topic -> (type, frame, QoS text, encoding) of everything that the graphs publish."""
+    """Return topic -> (type, frame, QoS text, encoding) of all publishers in the graphs."""
     found: dict[str, tuple] = {}
     for spec in SPECS:
         for node, kind in spec.nodes:
@@ -63,7 +63,7 @@ def published() -> dict[str, tuple]:
                 continue
             frame = given.get("frameId", given.get("odomFrameId", given.get("parentFrameId", "")))
             if given.get("staticPublisher"):
-                frame = "base_link"  # a tree of its own, of which base_link is the root
+                frame = "base_link"  # separate tree with root base_link
             row = (TYPES[kind], frame, given["qosProfile"], ENCODINGS.get(str(given.get("type")), ""))
             assert found.setdefault(given["topicName"], row) == row, given["topicName"]
             if given.get("enableSemanticLabels"):
@@ -120,7 +120,7 @@ def test_a_graph_is_sound(spec) -> None:
 
 
 def test_the_qos_text_is_what_the_bridge_accepts() -> None:
-    """It refuses whole numbers for times (Ros2QoS.h)."""
+    """The bridge refuses integers for durations (Ros2QoS.h)."""
     for topic in CONTRACT.topics.values():
         text = json.loads(topic.qos.bridge_text())
         assert all(isinstance(text[name], float) for name in ("deadline", "lifespan", "leaseDuration"))
@@ -160,7 +160,7 @@ def test_the_wiring_of_the_launch_file_leads_to_topics_of_the_contract() -> None
 
 
 def test_the_types_of_our_inputs_are_those_of_the_contract() -> None:
-    """By the calls of `listen` and `create_publisher` in the sources of our nodes."""
+    """Types are read from the calls of `listen` and `create_publisher` in our nodes' sources."""
     ours = {"depth": "image", "labels": "image", "label_instances": "image"}
     found = isaac_files.declared_types()
     for source, target in (*ISAAC_CAMERA, ("points", "points"), ("scan", "scan"), ("odom", "odom")):
@@ -266,7 +266,7 @@ def test_prims_of_nvidias_warehouse_have_a_class(prim: str, name: str | None) ->
 
 
 class Prim:
-    """A USD prim as far as the search for objects asks it."""
+    """Fake USD prim with the methods used by the search for objects."""
 
     def __init__(self, name: str, *children: Prim, kind: str = "Xform", label: str | None = None) -> None:
         self.name, self.children, self.kind, self.label = name, children, kind, label

@@ -1,4 +1,4 @@
-"""The profile for the public project Zhefan-Xu/isaac-go2-ros2: names, types and frames."""
+"""Tests of the profile for the public project Zhefan-Xu/isaac-go2-ros2: names, types and frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lodestar_bringup.topics import ISAAC_GO2_ROS2
 
 CONFIG = declared.ROOT / "config"
 
-# Its topics with one robot, as ros2/go2_ros2_bridge.py has them (be8e4cc).
+# Topics of that project with one robot, from ros2/go2_ros2_bridge.py (be8e4cc).
 PUBLIC = {
     "unitree_go2/odom": "Odometry",
     "unitree_go2/lidar/point_cloud": "PointCloud2",

@@ -1,11 +1,9 @@
-"""The list of processes and the launch files name what exists: executables, topics, processes, profiles."""
+"""Tests that the process list refers to existing executables, topics, processes and profiles."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
-import runpy
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -20,12 +18,7 @@ from lodestar_bringup.stack import USES, StackOptions, defaults_of, external, st
 from lodestar_bringup.topics import ISAAC_CAMERA, REALSENSE_CAMERA, SIM_CAMERA, wiring
 
 LAUNCH = declared.ROOT / "launch"
-HAS_LAUNCH = all(importlib.util.find_spec(name) for name in ("launch", "launch_ros"))
-needs_launch = pytest.mark.skipif(
-    not HAS_LAUNCH, reason="the launch and launch_ros packages come with a ROS installation, not as wheels"
-)
-
-ROBOT_ALONE = "go2_stand_in"  # plays what a go2 description beside it meets
+ROBOT_ALONE = "go2_stand_in"  # robot side for a separate go2 description
 ALL_OPTIONS = [
     StackOptions(),
     StackOptions(world="office", seed=7, navigator="nav2", slam="slam_toolbox", namespace="robot1"),
@@ -73,7 +66,7 @@ def test_every_installed_node_is_in_the_list() -> None:
         FRONTIER, name="fourth", roles=frozenset(), publishes=(), recorded=(), executable="expert"
     )
     with registered(fourth):
-        lists.append(stack("sim"))  # an expert without a node of its own
+        lists.append(stack("sim"))  # with an expert without its own node
     listed = {(spec.package, spec.executable) for one in lists for spec in one}
     installed = {
         (package, name)
@@ -266,135 +259,11 @@ def test_what_is_missing_is_named_at_once_before_anything_starts(monkeypatch: py
     assert "slam:=slam_toolbox and rviz:=true" in said
 
 
-def test_there_is_a_launch_file_for_every_use_and_each_small_one_is_included() -> None:
-    files = {path.name.removesuffix(".launch.py") for path in LAUNCH.glob("*.py")}
-    small = files - set(USES)
-    assert set(USES) <= files
-    text = (declared.ROOT / "src/lodestar_bringup/lodestar_bringup/launch_entities.py").read_text()
-    assert {name for name in small if f'"{name}.launch.py"' in text} == small
-
-
-# --- with the launch package ---------------------------------------------------------------------------
-
-
-@needs_launch
-@pytest.mark.parametrize("path", sorted(LAUNCH.glob("*.py")), ids=lambda path: path.name)
-def test_every_launch_file_loads(path: Path) -> None:
-    from launch import LaunchDescription
-
-    described = runpy.run_path(str(path))["generate_launch_description"]()
-    assert isinstance(described, LaunchDescription)
-    assert described.entities
-
-
-@needs_launch
-@pytest.mark.parametrize("use", USES)
-def test_a_launch_file_starts_exactly_the_list(use: str) -> None:
-    from launch.actions import DeclareLaunchArgument, OpaqueFunction
-    from launch_ros.actions import Node
-
-    from launch import LaunchContext
-
-    context = LaunchContext()
-    navigator = "sim" if use in ("sim", ROBOT_ALONE) else "external"
-    context.launch_configurations.update(slam="none", navigator=navigator, namespace="robot1", seed="5")
-    described = runpy.run_path(str(LAUNCH / f"{use}.launch.py"))["generate_launch_description"]()
-    nodes: list[Node] = []
-    for entity in described.entities:
-        if isinstance(entity, DeclareLaunchArgument):
-            entity.execute(context)
-        elif isinstance(entity, OpaqueFunction):
-            nodes += [action for action in entity.execute(context) or [] if isinstance(action, Node)]
-    specs = stack(use, StackOptions(seed=5, namespace="robot1", navigator=navigator))
-    for node in nodes:
-        node._perform_substitutions(context)
-    assert [(node.node_package, node.node_name) for node in nodes] == [
-        (spec.package, f"/robot1/{spec.name}") for spec in specs
-    ]
-    assert [dict(node.expanded_remapping_rules or []) for node in nodes] == [
-        dict(spec.remappings) for spec in specs
-    ]
-
-
-@needs_launch
-@pytest.mark.parametrize(("argument", "value"), [("rviz", "true"), ("seed", "abc")])
-def test_a_launch_that_lacks_something_starts_nothing(
-    argument: str, value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from launch.actions import DeclareLaunchArgument, OpaqueFunction
-
-    from launch import LaunchContext
-    from lodestar_bringup import launch_entities
-
-    monkeypatch.setattr(
-        launch_entities, "needed_packages", lambda *options: {"no_such_package": "rviz:=true"}
-    )
-    context = LaunchContext()
-    context.launch_configurations[argument] = value
-    described = runpy.run_path(str(LAUNCH / "sim.launch.py"))["generate_launch_description"]()
-    for entity in described.entities:
-        if isinstance(entity, DeclareLaunchArgument):
-            entity.execute(context)
-        elif isinstance(entity, OpaqueFunction):
-            with pytest.raises(StackError, match=r"no_such_package|seed:=abc"):
-                entity.execute(context)
-
-
-@needs_launch
-@pytest.mark.parametrize("use", USES)
-def test_every_process_has_the_time_to_end_before_it_is_terminated(use: str) -> None:
-    """Launch's own 5 s are too short under load; the processes of Nav2, SLAM Toolbox and RViz are given the same."""
-    from launch.actions import ExecuteLocal, SetLaunchConfiguration
-
-    from launch import LaunchContext
-    from lodestar_bringup.launch_entities import STOP_PATIENCE, node
-    from lodestar_bringup.supervision import Supervision
-
-    context = LaunchContext()
-    described = runpy.run_path(str(LAUNCH / f"{use}.launch.py"))["generate_launch_description"]()
-    for entity in described.entities:
-        if isinstance(entity, SetLaunchConfiguration):
-            entity.execute(context)
-    specs = stack(use)
-    other = ExecuteLocal(process_description=node(specs[0], Supervision(specs)).process_description)
-    for process in (node(specs[0], Supervision(specs)), other):
-        patience = process._ExecuteLocal__sigterm_timeout
-        assert float("".join(part.perform(context) for part in patience)) == STOP_PATIENCE > 5.0
-
-
 def test_what_nav2_loads_is_checked_before_anything_starts() -> None:
-    """Each package that navigation.launch.py starts, and each plugin of nav2.yaml that no such package brings."""
+    """The check covers each package started by navigation.launch.py, and plugins of nav2.yaml from other packages."""
     text = (declared.ROOT / "config" / "nav2.yaml").read_text()
     plugins = set(re.findall(r"\"(nav2_\w+)::", text)) | set(re.findall(r": (nav2_\w+)::", text))
-    brought = {"nav2_costmap_2d", "nav2_controller", "nav2_behaviors"}  # by the servers that load them
+    brought = {"nav2_costmap_2d", "nav2_controller", "nav2_behaviors"}  # come with the servers
     started = set(re.findall(r"\"(nav2_\w+)\"", (LAUNCH / "navigation.launch.py").read_text()))
     assert started >= {"nav2_planner", "nav2_controller", "nav2_bt_navigator", "nav2_lifecycle_manager"}
     assert (plugins - brought) | started <= set(NAV2_PACKAGES), plugins
-
-
-@needs_launch
-def test_only_what_moves_has_a_navigator() -> None:
-    from launch.actions import DeclareLaunchArgument
-
-    for use in USES:
-        described = runpy.run_path(str(LAUNCH / f"{use}.launch.py"))["generate_launch_description"]()
-        names = {entity.name for entity in described.entities if isinstance(entity, DeclareLaunchArgument)}
-        assert ("navigator" in names) == (use != "replay")
-
-
-@needs_launch
-def test_a_death_is_answered_by_the_starters_rule() -> None:
-    from types import SimpleNamespace
-
-    from launch.actions import Shutdown
-
-    from launch import LaunchContext
-    from lodestar_bringup.launch_entities import node
-    from lodestar_bringup.supervision import Supervision
-
-    specs = {spec.name: spec for spec in stack("sim")}
-    supervision = Supervision(list(specs.values()))
-    for name, code, ends in (("mapping", -9, False), ("mapping", 2, True), ("motion_gate", -9, True)):
-        react = node(specs[name], supervision)._ExecuteLocal__on_exit
-        actions = react(SimpleNamespace(returncode=code), LaunchContext())
-        assert [isinstance(action, Shutdown) for action in actions] == [True] * ends

@@ -1,4 +1,4 @@
-"""The stack with the node that reads signs, and without it."""
+"""Tests of the process list with and without the sign reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`make detector`: the converter on small invented graphs compared with NumPy, and what the script refuses."""
+"""Tests of `make detector`: converted small graphs compared with NumPy, and refused inputs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def numbers(*values: int) -> dict[str, Any]:
 
 
 class TfGraph:
-    """A TFJS graph model that is written node by node."""
+    """Builder of a TFJS graph model, node by node."""
 
     def __init__(self, *shape: int) -> None:
         self.nodes: list[dict[str, Any]] = [{"name": "in", "op": "Placeholder", "attr": {}}]
@@ -52,7 +52,7 @@ class TfGraph:
         return name
 
     def save(self, folder: Path, *outputs: tuple[str, tuple[int, ...]]) -> Path:
-        self.nodes.reverse()  # a converter has to put them in order
+        self.nodes.reverse()  # the converter must sort the nodes
         entries, data = [], b""
         for name, value, quantization in self.weights:
             kind = {"i": "int32", "f": "float32"}[value.dtype.kind]
@@ -86,7 +86,7 @@ def run(path: Path, image: np.ndarray) -> list[np.ndarray]:
 
 
 def convolved(image: np.ndarray, filters: np.ndarray, stride: int) -> np.ndarray:
-    """Return a convolution of (h, w, c) with (kh, kw, c, n), no padding, by its definition."""
+    """Return the convolution of an image (h, w, c) with filters (kh, kw, c, n), without padding, by definition."""
     kh, kw, _, count = filters.shape
     rows, columns = (image.shape[0] - kh) // stride + 1, (image.shape[1] - kw) // stride + 1
     out = np.zeros((rows, columns, count))
@@ -206,7 +206,7 @@ def test_what_cannot_be_converted_is_told(tmp_path: Path, change: str) -> None:
 
 
 def fake_npm(folder: Path, script: str) -> dict[str, str]:
-    """Return an environment whose npm is this shell script."""
+    """Return environment variables for which npm is a given shell script."""
     (folder / "bin").mkdir()
     npm = folder / "bin" / "npm"
     npm.write_text(f"#!/bin/sh\n{script}\n")

@@ -1,4 +1,4 @@
-"""What the two commands hand on when nothing is said, and when something is."""
+"""Tests of the arguments that make targets pass on, by default and with options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DEFAULTS = {"SEED": "1", "WORLD": "apartment", "OUT": "out/demo", "DIRECTIVE": "
 
 
 def demo_arguments(tmp_path: Path, *words: str, **variables: str) -> list[str]:
-    """What `make demo` calls the demo with, in a copy of the Makefile whose set-up and Python only tell."""
+    """Return the arguments that `make demo` passes to the demo, in a copy with fake set-up and Python."""
     (tmp_path / "Makefile").write_text((ROOT / "Makefile").read_text())
     (tmp_path / "env.sh").write_text(f'PATH="{tmp_path}/bin:$PATH"\n')
     (tmp_path / "bin").mkdir()

@@ -1,4 +1,4 @@
-"""Every parameter that we give Nav2 and SLAM Toolbox is one that each distribution declares, with its type."""
+"""Tests that all parameters for Nav2 and SLAM Toolbox are declared, with the same type, in each distribution."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TABLE: dict[str, dict[str, Any]] = yaml.safe_load(
     Path(__file__).with_name("nav2_parameters.yaml").read_text()
 )
 COSTMAPS = ("local_costmap", "global_costmap")
-BEHAVIOURS = ("spin", "backup", "drive_on_heading", "wait")  # their parameters are the server's
+BEHAVIOURS = ("spin", "backup", "drive_on_heading", "wait")  # their parameters belong to the behaviour server
 TYPES = {bool: "bool", int: "integer", float: "double", str: "string"}
 
 
@@ -46,7 +46,7 @@ def _given(component: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str
             yield from _given(f"{component}.{name}", value)
         elif (
             name in str(values.get("observation_sources", "")).split()
-        ):  # its parameters stand with the layer's
+        ):  # its parameters are listed with the layer's
             yield from _given(component, value)
         else:
             yield component, name, value
@@ -102,14 +102,14 @@ def test_the_check_finds_wrong_names_types_and_plugins() -> None:
 def test_zones_are_inflated(costmap: str, distribution: str) -> None:
     profile = yaml.safe_load(navigation_profile((CONFIG / "nav2.yaml").read_text(), distribution, ""))
     values = profile[f"/**/{costmap}"]["ros__parameters"]
-    assert "filters" not in values  # they would run after the inflation
+    assert "filters" not in values  # filters would run after the inflation layer
     assert values["plugins"].index("keepout_filter") < values["plugins"].index("inflation_layer")
     assert values["plugins"][-1] == "inflation_layer"
     assert all(values[name]["plugin"] for name in values["plugins"])
 
 
-# Ports of the nodes of our behaviour tree, read from the sources of each distribution on 2026-11-25; a port that a node
-# does not have keeps the whole tree from being loaded.
+# Ports of the nodes of our behaviour tree, from the sources of each distribution on 2026-11-25; one unknown port
+# prevents the whole tree from loading.
 PORTS = {
     "humble": {
         "ComputePathToPose": {"goal", "start", "planner_id", "path"},
@@ -147,7 +147,7 @@ def test_every_node_of_the_behaviour_tree_exists_and_has_its_ports(distribution:
     for node in tree.iter():
         assert set(node.attrib) <= known[node.tag] | {"name"}, node.tag
     codes = {node.get("error_code_id") for node in tree.iter() if node.get("error_code_id")}
-    prefixes = {"{compute_path_error_code}", "{follow_path_error_code}"}  # those that bt_navigator looks for
+    prefixes = {"{compute_path_error_code}", "{follow_path_error_code}"}  # error codes read by bt_navigator
     assert codes == (set() if distribution == "humble" else prefixes)
 
 

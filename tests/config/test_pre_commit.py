@@ -1,4 +1,4 @@
-"""The hooks that run before a commit are the commands of `make lint`, and need no network."""
+"""Tests that the pre-commit hooks run the commands of `make lint` and need no network."""
 
 from __future__ import annotations
 

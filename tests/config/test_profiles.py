@@ -1,7 +1,8 @@
-"""Every shipped profile names nodes that run and parameters that they have, with values of their type."""
+"""Tests that all shipped profiles refer to existing nodes and parameters, with values of matching type."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -19,8 +20,8 @@ from lodestar.selection.policies import state_file
 from lodestar_bringup.navigation import navigation_profile, slam_profile
 from lodestar_bringup.places import config_folder
 from lodestar_bringup.process_spec import (
-    LOCAL_STOPPING_MIDDLEWARE,
     MIDDLEWARE,
+    ON_CABLE,
     SMALL_MIDDLEWARE,
     STOPPING_MIDDLEWARE,
 )
@@ -30,10 +31,10 @@ CONFIG = declared.ROOT / "config"
 
 
 def load(path: Path) -> dict[str, dict[str, object]]:
-    """Return node name -> flat parameters; a key has to match in every namespace."""
+    """Return node name -> flat parameters of a profile; its keys must match in every namespace."""
     loaded = {}
     for key, section in (yaml.safe_load(path.read_text()) or {}).items():
-        whole = key == "/**"  # what all nodes share
+        whole = key == "/**"  # parameters of all nodes
         assert whole or key.startswith("/**/"), (
             f"{path.name}: write {key!r} as '/**/{key}', or a namespace loses it"
         )
@@ -51,7 +52,7 @@ def flat(section: dict[str, object], prefix: str = "") -> Iterator[tuple[str, ob
 
 
 def fits(value: object, default: object) -> bool:
-    """Whether a YAML value can be given for a parameter with this default."""
+    """Return whether a YAML value is allowed for a parameter with this default."""
     if default is None:
         return True
     if isinstance(default, bool) or isinstance(value, bool):
@@ -62,13 +63,13 @@ def fits(value: object, default: object) -> bool:
         return isinstance(value, int)
     if isinstance(default, (tuple, list)):
         return isinstance(value, list) and all(fits(item, default[0]) for item in value if default)
-    return isinstance(value, str)  # text, paths, names of an enumeration
+    return isinstance(value, str)  # texts, paths and enumeration names
 
 
-ADDITIONS = ("language_model", "nanodet", "network")  # read after the profile of any use
-OF_GO2 = ("go2_rehearsal", "go2_webrtc")  # read after go2.yaml
-OF_ISAAC = ("isaac_go2_ros2",)  # read after isaac.yaml
-PLAYED = StackOptions(robot="go2_protocol")  # reads go2_protocol.yaml after the profile of the simulator
+ADDITIONS = ("language_model", "nanodet", "network")  # loaded after the profile of any use
+OF_GO2 = ("go2_rehearsal", "go2_webrtc")  # loaded after go2.yaml
+OF_ISAAC = ("isaac_go2_ros2",)  # loaded after isaac.yaml
+PLAYED = StackOptions(robot="go2_protocol")  # loads go2_protocol.yaml after the simulator's profile
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,7 @@ def test_pictures_of_a_target_are_read_by_the_detector_of_perception(use: str) -
 
 @pytest.mark.parametrize("use", USES)
 def test_every_node_declares_its_configuration(use: str) -> None:
-    """The scanner reads each node: one that declares nothing is one that it cannot see into."""
+    """A node without any found parameter would mean that the scanner fails on it."""
     bare = [
         spec.name
         for spec in [*stack(use), *(stack("sim", PLAYED) if use == "sim" else [])]
@@ -149,7 +150,7 @@ def test_every_node_declares_its_configuration(use: str) -> None:
 
 @pytest.mark.parametrize("use", USES)
 def test_a_shipped_profile_says_what_parts_share_once(use: str) -> None:
-    """Alone, and with each of those that are read after it."""
+    """Shared parameters are set once, in a profile alone and combined with each addition."""
     for files in ([use], *([use, name] for name in (*ADDITIONS, "go2_protocol"))):
         read_profiles([CONFIG / f"{name}.yaml" for name in files])
 
@@ -188,15 +189,27 @@ def test_the_middleware_profiles_are_what_images_and_memory_need(
     assert [element.text for element in tree.iter(f"{space}kind")] == ["SYNCHRONOUS"]
 
 
-@pytest.mark.parametrize("name", [STOPPING_MIDDLEWARE, LOCAL_STOPPING_MIDDLEWARE])
+@pytest.mark.parametrize("name", [STOPPING_MIDDLEWARE, ON_CABLE["go2_base"]])
 def test_the_processes_that_stop_the_robot_have_no_shared_memory(name: str) -> None:
     space = "{http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles}"
     tree = ElementTree.parse(CONFIG / name).getroot()
     assert [element.text for element in tree.iter(f"{space}type")] == ["UDPv4"]
     assert [element.text for element in tree.iter(f"{space}useBuiltinTransports")] == ["false"]
     assert [element.text for element in tree.iter(f"{space}kind")] == ["SYNCHRONOUS"]
-    addresses = {element.text for element in tree.iter(f"{space}address")}
-    assert addresses == ({"127.0.0.1"} if name == LOCAL_STOPPING_MIDDLEWARE else set())
+
+
+def test_every_profile_names_its_interfaces_and_only_those_of_the_cable_leave_this_computer() -> None:
+    space = "{http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles}"
+    profiles = sorted(CONFIG.glob("fastdds*.xml"))
+    assert len(profiles) == 5
+    for profile in profiles:
+        tree = ElementTree.parse(profile).getroot()
+        for udp in tree.iter(f"{space}transport_descriptor"):
+            if udp.findtext(f"{space}type") != "SHM":
+                named = {one.text for one in udp.iter(f"{space}address")}
+                cable = {"192.168.123.18", "192.168.123.99"} if profile.name in ON_CABLE.values() else set()
+                assert named == {"127.0.0.1"} | cable, profile.name
+        assert [one.text for one in tree.iter(f"{space}useBuiltinTransports")] == ["false"]
 
 
 def test_publishers_of_images_get_the_large_segment_and_a_users_own_profile_stays(
@@ -213,14 +226,35 @@ def test_publishers_of_images_get_the_large_segment_and_a_users_own_profile_stay
             spec.name: Path(spec.process_environment()[variable]).name
             for spec in (*stack("go2"), *stack("go2_stand_in"))
         }
-        stopping = ("motion_gate", "go2_base", "go2_guard", "go2_stand_in")
-        assert {given[name] for name in stopping} == {STOPPING_MIDDLEWARE}
+        assert {given[name] for name in ("motion_gate", "go2_stand_in")} == {STOPPING_MIDDLEWARE}
+        assert {name: file for name, file in given.items() if "cable" in file} == dict(ON_CABLE)
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    gate = next(spec for spec in stack("sim") if spec.name == "motion_gate").process_environment()
-    assert Path(gate[variable]).name == LOCAL_STOPPING_MIDDLEWARE
-    assert gate["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "SYSTEM_DEFAULT"
+    given = {spec.name: Path(spec.process_environment()[variable]).name for spec in stack("go2")}
+    stopping = ("motion_gate", "go2_base", "go2_guard")
+    assert {given[name] for name in stopping} == {STOPPING_MIDDLEWARE}
+    assert not set(given.values()) & set(ON_CABLE.values())
     monkeypatch.setenv(variable, "/etc/mine.xml")
     assert {spec.process_environment()[variable] for spec in stack("sim")} == {"/etc/mine.xml"}
+
+
+@pytest.mark.parametrize("scope", ["LOCALHOST", "localhost", "OFF", "SUBNET", "SYSTEM_DEFAULT", None])
+@pytest.mark.parametrize("only", ["1", "0", None])
+def test_only_a_stack_that_may_leave_this_computer_uses_the_cable(
+    scope: str | None, only: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("FASTDDS_DEFAULT_PROFILES_FILE", raising=False)
+    monkeypatch.delenv("RMW_IMPLEMENTATION", raising=False)
+    for name, value in (("ROS_AUTOMATIC_DISCOVERY_RANGE", scope), ("ROS_LOCALHOST_ONLY", only)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    given = [spec.process_environment() for spec in stack("go2")]
+    local = only == "1" or (scope or "").upper() in ("LOCALHOST", "OFF")
+    cabled = [one for one in given if "cable" in one["FASTDDS_DEFAULT_PROFILES_FILE"]]
+    assert len(cabled) == (0 if local else len(ON_CABLE))
+    for one in given:  # the profile alone names the interfaces
+        assert one["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "SYSTEM_DEFAULT"
+        assert {**os.environ, **one}.get("ROS_LOCALHOST_ONLY") in ("0", None)
 
 
 @pytest.mark.parametrize(
@@ -232,11 +266,11 @@ def test_publishers_of_images_get_the_large_segment_and_a_users_own_profile_stay
         (
             "rmw_cyclonedds_cpp",
             set(),
-        ),  # it would leave the loopback: the file that confines is Fast DDS's alone
+        ),  # not confined to loopback: the confining file is for Fast DDS only
         ("rmw_zenoh_cpp", set()),
     ],
 )
-def test_the_processes_that_stop_the_robot_stay_on_the_loopback(
+def test_fast_dds_leaves_the_interfaces_to_the_profile(
     rmw: str, ranges: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
@@ -330,7 +364,7 @@ def test_the_map_of_a_3d_sensor_shows_where_the_floor_ends(use: str) -> None:
 
 
 def configurations(config: object, path: str) -> Iterator[tuple[str, object]]:
-    """Yield every record of a configuration with its path."""
+    """Yield path and record of every nested configuration."""
     yield path, config
     for name, value in vars(config).items():
         for key, inner in value.items() if isinstance(value, dict) else [(name, value)]:
@@ -342,7 +376,7 @@ SWITCHES = {"language_model": "endpoint", "vision_model": "vision_endpoint", "pi
 
 
 def switch_of(chat_path: str, records: dict[str, object]) -> str:
-    """Return the shared switch that stands in the nearest record around a chat."""
+    """Return the name of the shared switch in the nearest configuration that encloses a chat, "" = none."""
     path = chat_path
     while "." in path:
         path = path.rpartition(".")[0]
@@ -358,7 +392,7 @@ def switch_of(chat_path: str, records: dict[str, object]) -> str:
     "profile", [None, *sorted(CONFIG.glob("*.yaml"))], ids=lambda p: p.name if p else "none"
 )
 def test_no_capability_is_half_on(profile: Path | None) -> None:
-    """Whatever can ask a model has the shared switch and endpoint, in every profile, alone and with the models on."""
+    """All clients of models use the shared switch and endpoint, in every profile, alone and with models enabled."""
     models = CONFIG / "language_model.yaml"
     own = [profile] if profile is not None and is_ours(profile) else []
     for paths in (own, [*own, models]):
@@ -380,13 +414,13 @@ def test_no_capability_is_half_on(profile: Path | None) -> None:
 
 
 def is_ours(profile: Path) -> bool:
-    """Whether a YAML file has parameters of our nodes."""
+    """Return whether a YAML file contains parameters of our nodes."""
     return "ros__parameters" in profile.read_text() and profile.stem not in ("nav2", "slam_toolbox")
 
 
 @pytest.mark.parametrize("node", ["goal_selector", "memory"])
 def test_a_go2_reads_pictures_wherever_one_may_come(node: str) -> None:
-    """The desk of directives and the one of questions take the shared reader; neither has one of its own."""
+    """Goal selector and memory use the shared picture reader and have no own setting."""
     known = declared.parameters("lodestar_ros", node)
     assert not [name for name in known if name.startswith("pictures.")]
     assert read_profiles([CONFIG / "go2.yaml"]).shared.pictures.adapter == "detector"

@@ -1,4 +1,4 @@
-"""The list of processes has a recorder where one is wanted, and a player where a recording is given."""
+"""Tests that the process list contains a recorder or player when requested."""
 
 from __future__ import annotations
 

@@ -1,18 +1,22 @@
-"""`make unit` runs every test once, whole stacks and bounds of time alone, and fails where one of them does."""
+"""`make unit` runs every test once, whole stacks after all others, and fails where one of them does."""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
+import psutil
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from waiting import PATIENCE, wait_for
 
 pytest_plugins = "pytester"
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,15 +25,17 @@ SCRIPT = ROOT / "scripts" / "run_tests.py"
 TESTS = """
 import os, pathlib, pytest
 def note(request):
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
-    (pathlib.Path(os.environ["NOTES"]) / request.node.name).write_text(worker)
+    (pathlib.Path(os.environ["NOTES"]) / request.node.name).write_text(os.environ["PYTEST_XDIST_WORKER"])
 def test_sum_{0}(request): note(request)
 @pytest.mark.ros
 def test_node_{0}(request): note(request)
 @pytest.mark.timed
 def test_time_{0}(request): note(request)
-@pytest.mark.ros
-@pytest.mark.alone
+"""
+STACK = """
+import pytest
+from test_a import note
+pytestmark = pytest.mark.alone
 def test_stack_{0}(request): note(request)
 """
 
@@ -39,39 +45,65 @@ def run_tests() -> ModuleType:
     spec = importlib.util.spec_from_file_location("run_tests", SCRIPT)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where dataclasses look
+    sys.modules[spec.name] = module  # dataclasses resolve field types there
     spec.loader.exec_module(module)
     return module
 
 
-def test_every_test_runs_once_and_only_what_may_has_neighbours(tmp_path: Path, run_tests: ModuleType) -> None:
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    ros\n    timed\n    alone\n")
-    for name in ("a", "b"):
-        (tmp_path / f"test_{name}.py").write_text(TESTS.format(name))
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Start the script in a folder with this project's conftest."""
+    marks = "markers =\n    ros\n    timed\n    alone\n    slow\n"
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\n{marks}pythonpath = .\n")
+    (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
     (tmp_path / "notes").mkdir()
     bare = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     own = {
         "NOTES": str(tmp_path / "notes"),
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    }  # they take seconds to load
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), "-pxdist.plugin"], cwd=tmp_path, env={**bare, **own},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    workers = {note.name: note.read_text() for note in (tmp_path / "notes").iterdir()}
-    assert len(workers) == 8
-    assert {name for name, worker in workers.items() if not worker} >= {
-        f"test_{kind}_{name}" for kind in ("stack", "time") for name in ("a", "b")
-    }
-    for kind, waiting in (("sum", 0), ("node", 1)):
-        beside = {workers[f"test_{kind}_a"], workers[f"test_{kind}_b"]}
-        several = run_tests.useful_workers([], waiting=waiting) > 1
-        assert len(beside) == 2 and "" not in beside if several else beside == {""}
-    assert done.stdout.count(": passed, ") == 3
+    }  # slow to import
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, str(SCRIPT), "-pxdist.plugin", *arguments], cwd=tmp_path, env={**bare, **own},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+        )  # fmt: skip
+
+    return start
 
 
-def test_parts_with_nodes_collect_the_files_that_name_their_marks(
+def test_every_test_runs_once_and_whole_stacks_after_all_others(
+    tmp_path: Path, run_tests: ModuleType, run: Callable[..., subprocess.Popen[str]]
+) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"test_{name}.py").write_text(TESTS.format(name))
+        (tmp_path / f"test_stack_{name}.py").write_text(STACK.format(name))
+    done = run(".")
+    said, _ = done.communicate(timeout=PATIENCE)
+    assert done.returncode == 0, said
+    notes = list((tmp_path / "notes").iterdir())
+    workers = {note.name: note.read_text() for note in notes}
+    assert len(workers) == 12
+    for kind in ("sum", "node"):
+        beside = {workers[f"test_{kind}_{name}"] for name in ("a", "b", "c")}
+        assert len(beside) > 1 or run_tests.useful_workers([]) == 1
+    in_order = [note.name for note in sorted(notes, key=lambda note: note.stat().st_mtime_ns)]
+    assert sorted(in_order[-3:]) == ["test_stack_a", "test_stack_b", "test_stack_c"]
+    assert said.count(": passed, ") == 3
+
+
+def test_a_worker_that_dies_fails_its_test_and_loses_no_other(
+    tmp_path: Path, run: Callable[..., subprocess.Popen[str]]
+) -> None:
+    (tmp_path / "test_it.py").write_text(DYING)
+    done = run("test_it.py")
+    said, _ = done.communicate(timeout=PATIENCE)
+    assert done.returncode == 1
+    assert "crashed while running 'test_it.py::test_dies'" in said
+    assert {note.name for note in (tmp_path / "notes").iterdir()} == {"test_before", "test_after"}
+
+
+def test_the_second_part_collects_the_files_that_name_its_marks(
     tmp_path: Path, run_tests: ModuleType
 ) -> None:
     nodes = tmp_path / "tests" / "nodes"
@@ -81,14 +113,12 @@ def test_parts_with_nodes_collect_the_files_that_name_their_marks(
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "test_b.py").write_text("@pytest.mark.timed\n")
     (tmp_path / "src" / "test_c.py").write_text("")
-    assert run_tests.marked_files(("ros",), tmp_path) == ["tests/nodes/test_a.py"]
-    assert run_tests.marked_files(("timed", "alone"), tmp_path) == ["src/test_b.py"]
-    assert "tests/integration/test_operator.py" in run_tests.marked_files(("ros",))
-    assert run_tests.arguments_of(("ros",), ["src/test_c.py"]) == ["src/test_c.py"]
+    assert run_tests.marked_files(root=tmp_path) == ["src/test_b.py", "tests/nodes/test_a.py"]
+    assert "tests/integration/test_operator.py" in run_tests.marked_files()
 
 
 def test_a_mark_that_its_file_does_not_name_is_refused(pytester: pytest.Pytester) -> None:
-    """Its test would be collected by no part."""
+    """A test with an unknown mark would not be collected by any part."""
     pytester.makeconftest((ROOT / "conftest.py").read_text())
     pytester.makeini("[pytest]\nmarkers =\n    ros: nodes\n")
     pytester.makepyfile(
@@ -98,8 +128,18 @@ def test_a_mark_that_its_file_does_not_name_is_refused(pytester: pytest.Pytester
     done.stderr.fnmatch_lines(["*test_it has the mark ros, and its file does not name pytest.mark.ros*"])
 
 
+DYING = """
+import os, pathlib, pytest
+pytestmark = pytest.mark.timed
+def note(request): (pathlib.Path(os.environ["NOTES"]) / request.node.name).write_text("")
+def test_before(request): note(request)
+def test_dies(): os._exit(9)
+def test_after(request): note(request)
+"""
+
+
 class FakeProcess:
-    """A pytest that has ended, or ends when it is waited for."""
+    """Fake pytest process that has ended, or ends in `wait`."""
 
     pid = 0
 
@@ -121,7 +161,7 @@ class FakeProcess:
 def ends_with(
     run_tests: ModuleType, monkeypatch: pytest.MonkeyPatch, statuses: Sequence[int]
 ) -> list[FakeProcess]:
-    """Have the parts end with these statuses; the list grows with what is started."""
+    """Make the parts end with these exit statuses; return a list to which started processes are added."""
     given, started = iter(statuses), list[FakeProcess]()
 
     def start(*_: object, **__: object) -> FakeProcess:
@@ -140,9 +180,9 @@ def ends_with(
         ((1, 0, 0), 1),
         ((0, 1, 0), 1),
         ((0, 0, 1), 1),
-        ((5, 0, 0), 0),  # 5: nothing of that kind among the tests that were named
+        ((5, 0, 0), 0),  # 5: no tests collected for this part
         ((0, 5, 5), 0),
-        ((5, 5, 1), 1),
+        ((5, 1, 5), 1),
         ((5, 5, 5), 5),
         ((3, 0, 0), 3),
     ],
@@ -160,41 +200,6 @@ def test_endless():
 """
 
 
-FLAKY = """
-import os, pathlib, pytest
-@pytest.mark.{mark}
-def test_slow_to_start():
-    tries = pathlib.Path(os.environ["NOTES"]) / "tries"
-    tries.write_text("x" * (1 + (len(tries.read_text()) if tries.exists() else 0)))
-    assert len(tries.read_text()) >= {needed}
-"""
-
-
-@pytest.mark.parametrize(
-    ("mark", "needed", "passes", "tries"),
-    [
-        ("ros", 2, True, 2),
-        ("timed", 2, True, 2),
-        ("ros", 3, False, 2),
-        ("skipif(False, reason='')", 2, False, 1),
-    ],
-)
-def test_what_fails_beside_others_is_tried_once_more_and_named(
-    tmp_path: Path, mark, needed, passes, tries
-) -> None:
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    ros\n    timed\n    alone\n")
-    (tmp_path / "test_flaky.py").write_text(FLAKY.format(mark=mark, needed=needed))
-    bare = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    own = {"NOTES": str(tmp_path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), "-pxdist.plugin", "test_flaky.py"], cwd=tmp_path, env={**bare, **own},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode == 0) is passes, done.stdout + done.stderr
-    assert len((tmp_path / "tries").read_text()) == tries
-    assert ("only when run again: test_flaky.py" in done.stdout) is passes
-
-
 def test_after_bad_usage_nothing_else_runs(run_tests: ModuleType, monkeypatch, capsys) -> None:
     started = ends_with(run_tests, monkeypatch, (4, 4))
     assert run_tests.main(["no/such/path"]) == 4
@@ -210,27 +215,17 @@ def test_without_memory_for_two_parts_they_follow_each_other(run_tests: ModuleTy
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_part_that_is_not_over_ends_with_the_program(tmp_path: Path, number: signal.Signals) -> None:
-    """Whoever stops it by a signal leaves nothing running."""
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    ros\n    timed\n    alone\n")
+def test_a_part_that_is_not_over_ends_with_the_program(
+    tmp_path: Path, run: Callable[..., subprocess.Popen[str]], number: signal.Signals
+) -> None:
+    """A signal that stops the program also ends its running parts."""
     (tmp_path / "test_endless.py").write_text(ENDLESS)
-    bare = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    own = {"NOTES": str(tmp_path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    running = subprocess.Popen(
-        [sys.executable, str(SCRIPT), "-pxdist.plugin", "test_endless.py"], cwd=tmp_path, env={**bare, **own},
-        stdout=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
-    notes = tmp_path / "pid"
-    end = time.monotonic() + 60.0
-    while not (notes.exists() and notes.read_text()):
-        assert time.monotonic() < end and running.poll() is None
-        time.sleep(0.05)
+    running, notes = run("test_endless.py"), tmp_path / "notes" / "pid"
+    pid = int(wait_for(lambda: notes.exists() and notes.read_text(), "the test's process"))
     running.send_signal(number)
-    assert running.wait(30.0) == (128 + number if number is signal.SIGTERM else -number)
-    with pytest.raises(ProcessLookupError):
-        while time.monotonic() < end:  # after SIGKILL nobody has waited for it
-            os.kill(int(notes.read_text()), 0)
-            time.sleep(0.05)
+    running.communicate(timeout=PATIENCE)
+    assert running.returncode == (128 + number if number is signal.SIGTERM else -number)
+    wait_for(lambda: not psutil.pid_exists(pid), "its end")  # after SIGKILL it may remain as a zombie
 
 
 SLOW_LAST = """
@@ -266,3 +261,21 @@ def test_files_that_a_container_has_read_leave_its_memory_free(tmp_path: Path, r
     for name, text in (("max", "1000000"), ("current", "990000"), ("stat", "anon 7\ninactive_file 400000\n")):
         (tmp_path / f"memory.{name}").write_text(text)
     assert run_tests.free_memory(tmp_path) == 410000
+
+
+def test_the_examples_of_a_property_do_not_depend_on_the_modules_that_are_loaded(tmp_path, monkeypatch):
+    def examples() -> list[float]:
+        found: list[float] = []
+
+        @given(st.floats())
+        def take(value: float) -> None:
+            found.append(value)
+
+        take()
+        return found
+
+    before = examples()
+    (tmp_path / "with_numbers.py").write_text(f"NUMBERS = [{', '.join(f'{n}.125' for n in range(200))}]\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module("with_numbers")
+    assert repr(examples()) == repr(before)

@@ -1,4 +1,4 @@
-"""The second environment of the tests: every comparison with PyTorch is found, none is skipped in silence."""
+"""Tests of the second test environment: all comparisons with PyTorch are found and none is skipped silently."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workspace_setup.checkout import SetupError  # noqa: E402
 def test_the_files_with_the_mark_are_found() -> None:
     files = run_torch_tests.marked_files(("torch",))
     assert "src/lodestar/test/models/test_embedder.py" in files
-    assert "src/lodestar/test/mapping/test_tsdf.py" in files
+    assert "src/lodestar/test/mapping/voxels/test_tsdf.py" in files
     assert all("mark.torch" in (ROOT / path).read_text() for path in files)
 
 
@@ -33,7 +33,7 @@ def test_the_files_with_the_mark_are_found() -> None:
 def test_what_is_skipped_or_not_there_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str | None, trouble: str
 ) -> None:
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # which would take longer than the tests
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # plugins load slowly
     path = tmp_path / "test_comparison.py"
     mark = "" if body is None else "@pytest.mark.torch\n"
     path.write_text(f"import pytest\n\n{mark}def test_it():\n    {body or 'pass'}\n")
@@ -65,7 +65,7 @@ def test_ci_runs_the_comparisons_after_the_tests() -> None:
 
 
 def test_this_environment_skips_them_with_a_reason() -> None:
-    """The reason names the command where torch is missing; the tests run where it is there."""
+    """Without torch the skip reason names the command; with torch the tests run."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rs", "src/lodestar/test/models/test_embedder.py", "-k", "library",
          "-p", "no:cacheprovider"],

@@ -1,4 +1,4 @@
-"""RViz's layout shows topics that exist, in a way in which they can be heard."""
+"""Tests that RViz's layout subscribes to existing topics with compatible QoS."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ RELIABLE_PROFILES = {"RELIABLE", "COMMAND", "LATCHED", "EVENT", "TF"}
 
 
 def table() -> dict[str, tuple[str, str]]:
-    """Topic -> (type, QoS) as ARCHITECTURE.md says."""
-    text = (declared.ROOT / "ARCHITECTURE.md").read_text()
+    """Return topic -> (type, QoS) of the tables of docs/interfaces.md."""
+    text = (declared.ROOT / "docs" / "interfaces.md").read_text()
     rows = re.findall(r"^\| (\S+) \| (\S+/msg/\S+) \| [^|]+ \| (\w+) \|$", text, re.MULTILINE)
     return {name: (kind, profile) for name, kind, profile in rows}
 
@@ -56,7 +56,7 @@ def test_the_point_tool_says_what_the_operator_hears():
 
 @cache
 def publishers() -> dict[str, set[tuple[str, str]]]:
-    """Topic -> (class of the message, name of the QoS) of every publisher in the nodes' sources, by its last names."""
+    """Return topic -> (message class, QoS name) of all publishers in the nodes' sources, by the ends of topic names."""
     found: dict[str, set[tuple[str, str]]] = {}
     for package in ("lodestar_ros", "lodestar_sim"):
         for path in (declared.ROOT / "src" / package).rglob("*.py"):
@@ -76,7 +76,7 @@ def test_a_display_has_the_type_and_qos_of_the_publisher_in_the_source(display):
     kind, profile = table()[name]
     known = publishers()
     ends = [known[end] for end in (name, name.split("/", 1)[-1], name.rsplit("/", 1)[-1]) if end in known]
-    if not ends:  # a name that is composed: similarity layers, the camera's
+    if not ends:  # composed name: similarity layers, camera
         assert name.startswith(("scene_dictionary/similarity/", "camera/")), name
         return
     assert any((kind.split("/")[-1], profile) in said for said in ends), (name, ends)

@@ -1,12 +1,15 @@
-"""Set-up and environment: what is missing is named, what is done is not done again, nothing leaks."""
+"""Tests of set-up and environment: missing parts are named, completed steps are not repeated, nothing leaks."""
 
 from __future__ import annotations
 
 import importlib.util
+import io
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -21,7 +24,7 @@ from workspace_setup.local_requirements import name_of, without_replaced  # noqa
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
-    """A small checkout, not set up."""
+    """Return a small checkout without environment."""
     for name in ("requirements", "config", "launch"):
         shutil.copytree(ROOT / name, tmp_path / name)
     (tmp_path / "requirements" / "local.txt").unlink(missing_ok=True)
@@ -35,7 +38,7 @@ def checkout(tmp_path: Path) -> Checkout:
 
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """Commands that set-up would have run."""
+    """Return the list of commands that set-up would run."""
     commands: list[list[str]] = []
     monkeypatch.setattr(Checkout, "run", lambda self, command, *_, **__: commands.append(command))
     return commands
@@ -71,6 +74,20 @@ def test_root_installs_what_is_missing_and_nothing_else(
     assert len(ran) == 2
 
 
+def test_an_image_has_the_packages_that_set_up_asks_for(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without one of them the image is built, and what runs in it fails at the first import."""
+    recipe = (ROOT / "docker" / "Dockerfile").read_text()
+    monkeypatch.setattr(machine.shutil, "which", lambda name: None)
+    monkeypatch.setattr(machine.ctypes.util, "find_library", lambda name: None)
+    for package in machine.missing_apt(checkout, sys.executable):
+        package = package.replace(f"python3.{sys.version_info.minor}-", "python3-")
+        assert re.search(rf"[ \"]{re.escape(package)}[ \"]", recipe), (
+            f"{package} is missing in the Dockerfile"
+        )
+
+
 def test_a_system_ros_is_found_where_it_is_supported(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,7 +109,7 @@ def test_interfaces_that_the_system_has_are_left_out(checkout: Checkout, tmp_pat
     index = prefix / "share" / "ament_index" / "resource_index" / "packages"
     index.mkdir(parents=True)
     (index / "nav2_msgs").touch()
-    (index / "lodestar_ros").touch()  # an older Lodestar: ours is built all the same
+    (index / "lodestar_ros").touch()  # an older Lodestar: ours is built anyway
     everything = set(workspace.packages_to_build(checkout, None))
     assert {"tf2_msgs", "nav2_msgs", "octomap_msgs", "lodestar_interfaces", "lodestar_ros"} <= everything
     assert everything - set(workspace.packages_to_build(checkout, prefix)) == {"nav2_msgs"}
@@ -173,7 +190,9 @@ def test_kernels_are_compiled_once_and_again_when_one_changes(
 def test_kernels_that_do_not_compile_are_told_and_tried_again(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (checkout.root / "env.sh").write_text("echo no model here; exit 3")
+    checkout.python.parent.mkdir(parents=True)
+    checkout.python.write_text("#!/bin/sh\necho no model here; exit 3")
+    checkout.python.chmod(0o755)
     workspace.compile_kernels(checkout)
     told = capsys.readouterr().out
     assert "no model here" in told and "compiled when first used" in told
@@ -181,7 +200,7 @@ def test_kernels_that_do_not_compile_are_told_and_tried_again(
 
 
 def test_the_script_that_compiles_them_makes_decisions() -> None:
-    """The search that compiles is long enough to ask every expert and to drive."""
+    """The compiling search is long enough to ask every expert and to drive."""
     spec = importlib.util.spec_from_file_location("compile_kernels", ROOT / "scripts" / "compile_kernels.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -230,7 +249,7 @@ def test_an_environment_without_extras_asks_for_nothing_of_torch(checkout: Check
 
 @pytest.fixture
 def made(checkout: Checkout, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """`make_environment`'s commands, without what they do; the second run of it finds the stamps of the first."""
+    """Return the recorded commands of `make_environment`, not executed; a second run finds the stamps of the first."""
     monkeypatch.setattr(environment, "patch_wheel_paths", lambda checkout: None)
     monkeypatch.setattr(environment, "check_builds", lambda checkout: None)
     monkeypatch.setattr(environment, "pip_settings", lambda python: {})
@@ -242,7 +261,7 @@ def make(checkout: Checkout, *extras: str) -> None:
 
 
 def anew(commands: list[list[str]]) -> bool:
-    """Whether a new environment is among the commands, which are forgotten."""
+    """Return whether the commands create a new environment, and clear them."""
     found = any("venv" in command for command in commands)
     commands.clear()
     return found
@@ -270,7 +289,7 @@ def test_an_environment_of_the_release_before_is_made_anew_in_one_sentence(
 ) -> None:
     make(checkout)
     anew(made)
-    (checkout.venv / "stamps" / "asked").unlink()  # which it did not have
+    (checkout.venv / "stamps" / "asked").unlink()  # did not exist in that release
     leftover = checkout.venv / "lib" / "torch"
     leftover.mkdir(parents=True)
     capsys.readouterr()
@@ -321,7 +340,7 @@ def test_a_step_tells_its_time(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_environment_is_never_made_anew_by_itself(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A shell that has sourced env.sh finds the environment's own Python first."""
+    """After sourcing env.sh, the environment's own Python comes first in PATH."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(checkout.venv)], check=True)
     inside = checkout.venv / "bin" / "python3"
     monkeypatch.setenv("PYTHON", str(inside))
@@ -333,7 +352,7 @@ def test_the_environment_is_never_made_anew_by_itself(
 def test_an_interpreter_under_another_name_makes_no_new_environment(
     checkout: Checkout, made: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str
 ) -> None:
-    """`make setup` in a shell that has sourced env.sh, then in another: only the name of the interpreter differs."""
+    """With and without a sourced env.sh, `make setup` sees different names of the same interpreter."""
     installed = machine.installed_interpreter(sys.executable)
     name = tmp_path / "elsewhere" / "python3"
     name.parent.mkdir()
@@ -355,7 +374,7 @@ def test_an_interpreter_under_another_name_makes_no_new_environment(
 
 
 def test_builds_of_this_computer_take_the_place_of_those_that_are_pinned(checkout: Checkout) -> None:
-    """A Jetson needs NVIDIA's torch, of another index and version."""
+    """A Jetson needs NVIDIA's torch, from another index and of another version."""
     folder = checkout.root / "requirements"
     files = [folder / "torch.txt", folder / "system_ros.txt"]
     copies = checkout.venv / "requirements"
@@ -380,21 +399,51 @@ def test_the_package_of_a_requirement(checkout: Checkout, line: str, name: str) 
     assert name_of(line) == name
 
 
-def test_an_interface_file_is_parsed_once_for_all_generators(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    parser = pytest.importorskip("rosidl_parser.parser")
+@pytest.fixture
+def generator_hooks() -> ModuleType:
     path = ROOT / "scripts" / "workspace_setup" / "interface_trees" / "sitecustomize.py"
     spec = importlib.util.spec_from_file_location("interface_trees", path)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def test_an_interface_file_is_parsed_once_for_all_generators(
+    generator_hooks: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parser = pytest.importorskip("rosidl_parser.parser")
     text = "module some_msgs { module msg { struct A { int32 b; }; }; };"
     tree = parser.get_ast_from_idl_string(text)
     parsed: list[str] = []
     monkeypatch.setattr(parser, "get_ast_from_idl_string", lambda text: parsed.append(text) or tree)
-    module.keep_trees(tmp_path / "trees")
+    generator_hooks.keep_trees(tmp_path / "trees")
     assert [parser.get_ast_from_idl_string(text) for _ in range(2)] == [tree, tree]
     assert parsed == [text]
     parser.get_ast_from_idl_string(text.replace("int32", "int64"))
     assert len(parsed) == 2, "another text is another tree"
+
+
+def test_a_template_that_is_scanned_once_expands_as_before(
+    generator_hooks: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    em = pytest.importorskip("em")
+    text = (
+        "@{ total = 0 }@\n@[for n in ns]@[if n > 1]a @(n + 1)@[else]b@[end if]\n@{total += n}@[end for]@total"
+    )
+
+    def expand(numbers: list[int]) -> str:
+        output = io.StringIO()
+        interpreter = em.Interpreter(output=output, options={em.RAW_OPT: True})
+        interpreter.string(text, "page", locals={"ns": numbers})
+        text_of = output.getvalue()
+        interpreter.shutdown()  # closes the output
+        return text_of
+
+    plain = [expand(numbers) for numbers in ([], [1, 2], [3])]
+    for name in ("eval", "_exec"):
+        monkeypatch.setattr(em, name, getattr(em, name, eval), raising=False)
+    monkeypatch.setattr(em.Scanner, "one", em.Scanner.one)
+    generator_hooks.keep_tokens()
+    assert [expand(numbers) for numbers in ([], [1, 2], [3])] == plain
+    assert len(set(plain)) == 3

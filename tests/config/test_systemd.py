@@ -1,4 +1,4 @@
-"""The systemd unit starts what exists, and stops it so that nothing is left."""
+"""Tests of the systemd unit: it starts existing programs, and stops all processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNIT = declared.ROOT / "config" / "systemd" / "lodestar.service"
 
 
 def test_it_starts_a_launch_file_that_exists_and_ends_it_with_sigint() -> None:
-    unit = configparser.ConfigParser(interpolation=None, strict=False)  # a unit may repeat a key
+    unit = configparser.ConfigParser(interpolation=None, strict=False)  # units may repeat keys
     unit.optionxform = str  # type: ignore[assignment,method-assign]
     unit.read_string(UNIT.read_text())
     service = unit["Service"]
@@ -25,7 +25,7 @@ def test_it_starts_a_launch_file_that_exists_and_ends_it_with_sigint() -> None:
 
 
 def test_it_has_the_environment_of_the_page() -> None:
-    """Every variable that section 3 of the page exports, with the interface of the robot's cable."""
+    """The unit sets every variable exported in section 3 of the page, with the interface of the robot's cable."""
     given = dict(
         word.split("=", 1)
         for line in re.findall(r"^Environment=(.*)$", UNIT.read_text(), re.MULTILINE)

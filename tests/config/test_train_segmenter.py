@@ -1,4 +1,4 @@
-"""Options of the training of the network: those that cannot be meant are refused before anything is read."""
+"""Tests of training the network: invalid options are refused before any data is read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lodestar_sim.worlds import world_from_spec  # noqa: E402
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--steps", "-5"], "--steps: -5 is less than 0"),  # would never end
+        (["--steps", "-5"], "--steps: -5 is less than 0"),  # training would not end
         (["--batch", "0"], "--batch: 0 is less than 1"),
         (["--jobs", "0"], "--jobs: 0 is less than 1"),
         (["--most-scored", "x"], "--most-scored"),
@@ -48,7 +48,7 @@ def test_an_image_that_is_missing_is_told_when_a_network_is_scored(tmp_path):
 @pytest.mark.torch
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_head_for_colours_learns_new_names_and_nothing_else_of_the_network_changes(seed, tmp_path):
-    """Things of the packaged network's own finding, each of whose colours has another's name: the head learns that."""
+    """The colour head learns permuted colour names for objects found by the packaged network."""
     from segmenter.coloring import fit_colors
     from segmenter.data import COLORS, IGNORED, Images
 

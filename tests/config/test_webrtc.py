@@ -1,4 +1,4 @@
-"""The profile for the community's WebRTC driver: its names meet those of our nodes where they mean the same only."""
+"""Tests of the profile for the community's WebRTC driver: shared topic names have the same meaning in our nodes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from lodestar_bringup.stack import StackOptions, stack
 from lodestar_bringup.topics import WEBRTC_RIVALS, WEBRTC_SAME_NAMES
 
-# Topics of go2_driver_node for one robot, as abizovnuralem/go2_ros2_sdk has them (go2_driver_node.py, 0533e76).
+# Topics of go2_driver_node for one robot, from abizovnuralem/go2_ros2_sdk (go2_driver_node.py, 0533e76).
 PUBLISHED = {
     "joint_states": "sensor_msgs/JointState",
     "go2_states": "go2_interfaces/Go2State",
@@ -37,7 +37,7 @@ def driver(specs):
 
 
 def names_of(specs) -> set[str]:
-    """Every name in the sources of our nodes, and what it is remapped to."""
+    """Return all topic names in our nodes' sources, and the names they are remapped to."""
     used: set[str] = set()
     for package in ("lodestar_ros", "lodestar_go2"):
         for path in (declared.ROOT / "src" / package / package).rglob("*.py"):

@@ -1,7 +1,8 @@
-"""The test's side of the graph: one node, and waiting for events instead of sleeping."""
+"""The test's side of the ROS graph: a node, with waiting for events instead of sleeping."""
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
 import time
@@ -12,70 +13,103 @@ from typing import Any
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
+from rclpy._rclpy_pybind11 import InvalidHandle
 from rclpy.action import ActionClient
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
+from waiting import PATIENCE, WITNESSES, Moment, late, wait_for
 
 from lodestar_bringup.stack import StackOptions, stack
 from lodestar_bringup.starter import Starter, StopTimes, tail_of
 from lodestar_ros import qos
+from lodestar_ros.executors import SPIN_TIMEOUT, make_executor
 
-#: Seconds to wait for what should come at once, on a machine that does other things too.
-PATIENCE = 40.0
+#: Seconds without an answer after which a request is sent again: it may have gone to a server that was killed.
+ANSWERS = 10.0
+
+
+#: The test's node plays the navigator and the joystick.
+BESIDE_FAKES = {"navigators": ["sim_navigator", "goal_selector", "test_bed"], "joystick": "test_bed"}
 
 
 def _token(status: Any) -> str:
-    """Return an identity that tells a process from its predecessor; empty, and never dead, where it states none."""
+    """Return the identity of a status's process, which differs after a restart; "" if it states none."""
     return " ".join(status.hardware_id.split(" ")[:-1])
 
 
 class Bed:
-    """A node in a context and on a thread of its own. Everything that it hears is kept by topic, with its time."""
+    """A node with its own context and thread. Received messages are stored by topic, with their times of arrival."""
 
-    def __init__(self, domain: int) -> None:
+    def __init__(self, informed: bool = False, name: str = "test_bed") -> None:
+        """informed: with a waiting executor, whose callbacks may ask for a message's information."""
         self._context = rclpy.Context()
-        self._context.init(domain_id=domain)
-        self.node = Node("test_bed", context=self._context)
+        self._context.init()
+        self.node = Node(name, context=self._context)
         self.heard: dict[str, list[tuple[float, Any]]] = defaultdict(list)
+        self.topics: set[str] = set()  # of subscriptions
         self._clients: dict[str, Any] = {}
-        self._dead: set[str] = set()  # identities of processes, as their diagnostics give them
+        self._dead: set[str] = set()  # identities of killed processes, from their diagnostics
         self._news = threading.Condition()
-        self._executor = SingleThreadedExecutor(context=self._context)
+        waiting = SingleThreadedExecutor(context=self._context) if informed else None
+        self.errors: list[BaseException] = []  # of callbacks of actions and futures
+        self._executor = waiting or make_executor(self.errors.append, self._context)
         self._executor.add_node(self.node)
         self._thread = threading.Thread(target=self._spin, daemon=True)
         self._thread.start()
+        self._side: Bed | None = None
         self.hear(DiagnosticArray, "/diagnostics", qos.EVENT)
 
+    @property
+    def mortal(self) -> Bed:
+        """A second node, for actions' servers and clients that are destroyed: the events executor crashes at that."""
+        self._side = self._side or Bed(informed=True, name="test_bed_of_mortals")
+        return self._side
+
     def _spin(self) -> None:
-        try:
-            self._executor.spin()
-        except ExternalShutdownException:
-            return
+        with contextlib.suppress(ExternalShutdownException, InvalidHandle):
+            while self._context.ok():
+                try:
+                    self._executor.spin_once(SPIN_TIMEOUT)
+                except (ExternalShutdownException, InvalidHandle):
+                    raise
+                except Exception as error:  # of a callback; `close` tells
+                    self.errors.append(error)
 
     def close(self) -> None:
         self._context.try_shutdown()
         self._thread.join(5.0)
+        if self._side is not None:
+            self._side.close()
+        assert not self.errors
 
     # --- topics ---
 
     def hear(self, message_type: Any, topic: str, profile: Any) -> None:
-        """Keep what is said on a topic, with the time of arrival (monotonic seconds)."""
+        """Store the messages of a topic, with their times of arrival (monotonic seconds)."""
 
         def receive(message: Any) -> None:
             with self._news:
                 self.heard[topic].append((time.monotonic(), message))
                 self._news.notify_all()
 
+        self.topics.add(topic)
         self.on_executor(lambda: self.node.create_subscription(message_type, topic, receive, profile))
 
     def on_executor(self, make: Callable[[], Any]) -> Any:
-        """What a function returns on the executor's thread: rclpy's entities may only be made and ended there."""
+        """Run a function on the executor's thread, as rclpy requires for its entities; return its result."""
         if threading.current_thread() is self._thread:
             return make()
         task = self._executor.create_task(make)
         task.add_done_callback(lambda _: self.poke())
         self.until(task.done, "the executor's turn")
+        if self.errors:
+            raise self.errors[-1]
         return task.result()
+
+    def until_heard(self, *publishers: Any) -> None:
+        """Wait until somebody hears each publisher: a message that is sent once before is lost, unless latched."""
+        for publisher in publishers:
+            self.until(publisher.get_subscription_count, f"who hears {publisher.topic_name}")
 
     def forget(self, topic: str) -> None:
         with self._news:
@@ -84,35 +118,32 @@ class Bed:
     def last(self, topic: str) -> Any:
         return self.heard[topic][-1][1] if self.heard[topic] else None
 
-    def until(self, condition: Callable[[], Any], what: str, timeout: float = PATIENCE) -> Any:
-        """The first truthy value of a condition, looked at whenever something was heard; else the test fails."""
-        end = time.monotonic() + timeout
+    def until(self, condition: Callable[[], Any], what: str | Callable[[], str]) -> Any:
+        """Return the first truthy value of a condition, checked at each received message; fail after PATIENCE."""
+        end = time.monotonic() + PATIENCE
         with self._news:
             while not (value := condition()):
-                left = end - time.monotonic()
-                if left <= 0.0:
-                    raise AssertionError(f"not within {timeout:.0f} s: {what}")
-                self._news.wait(min(left, 0.05))
+                if time.monotonic() > end:
+                    raise AssertionError(late(what() if callable(what) else what))
+                self._news.wait(0.05)
             return value
 
-    def next(
-        self, topic: str, condition: Callable[[Any], bool] = lambda message: True, timeout=PATIENCE
-    ) -> Any:
-        """The first message on a topic, of those that come from now on, that fits."""
+    def next(self, topic: str, condition: Callable[[Any], bool] = lambda message: True) -> Any:
+        """Return the first message received from now on that meets a condition."""
         seen = len(self.heard[topic])
 
         def fitting() -> list[Any]:
             return [message for _, message in self.heard[topic][seen:] if condition(message)]
 
-        return self.until(fitting, f"a message on {topic} that fits", timeout)[0]
+        return self.until(fitting, f"a message on {topic} that fits")[0]
 
     def poke(self) -> None:
-        """Have conditions looked at again."""
+        """Trigger a new check of conditions in `until`."""
         with self._news:
             self._news.notify_all()
 
     def diagnosis(self, name: str) -> dict[str, str]:
-        """The newest diagnostics of a node, key by key, with "message"; empty before the first."""
+        """Return the newest diagnostics of a node as key -> value, with key "message"; empty if none."""
         for _, array in reversed(self.heard["/diagnostics"]):
             for status in array.status:
                 if status.name == name and _token(status) not in self._dead:
@@ -120,39 +151,46 @@ class Bed:
         return {}
 
     def bury(self, name: str) -> None:
-        """Ignore the diagnostics of a node's process, which was killed: they would pass for its successor's."""
+        """Ignore diagnostics of a node's killed process, which could be mistaken for its successor's."""
         with self._news:
             statuses = [one for _, array in self.heard["/diagnostics"] for one in array.status]
             self._dead |= {_token(one) for one in statuses if one.name == name} - {""}
 
     def count(self, name: str, key: str) -> int:
-        """A counter in a node's newest diagnostics, 0 before it is there."""
+        """Return a counter from a node's newest diagnostics, 0 if missing."""
         return int(float(self.diagnosis(name).get(key, "0")))
 
     # --- services and actions ---
 
-    def wait_for(self, future: Any, what: str, timeout: float = PATIENCE) -> Any:
+    def wait_for(self, future: Any, what: str) -> Any:
         future.add_done_callback(lambda _: self.poke())
-        self.until(future.done, what, timeout)
+        self.until(future.done, what)
         return future.result()
 
-    def call(
-        self, service_type: Any, name: str, request: Any, timeout: float = PATIENCE, each: float = 5.0
-    ) -> Any:
-        """The response of a service, asked again where no answer came within `each` seconds."""
+    def answered(self, ask: Callable[[], Any], what: str) -> Any:
+        """The first answer to a request, which is sent again every ANSWERS seconds."""
+        asked: list[Any] = []
+        began = time.monotonic()
+
+        def answer() -> Any:
+            if time.monotonic() >= began + ANSWERS * len(asked):
+                asked.append(ask())
+                asked[-1].add_done_callback(lambda _: self.poke())
+            return next((future for future in asked if future.done()), None)
+
+        return self.until(answer, what).result()
+
+    def call(self, service_type: Any, name: str, request: Any, once: bool = False) -> Any:
+        """The response of a service. once: the request may not be sent twice."""
         if name not in self._clients:
             self._clients[name] = self.on_executor(lambda: self.node.create_client(service_type, name))
-        client, end = self._clients[name], time.monotonic() + timeout
-        while True:
-            self.until(client.service_is_ready, f"a server of {name}", timeout)
-            try:
-                return self.wait_for(client.call_async(request), f"an answer of {name}", each)
-            except AssertionError:  # a server that was killed is still in the graph for a while
-                if time.monotonic() > end:
-                    raise
+        client = self._clients[name]
+        self.until(client.service_is_ready, f"a server of {name}")
+        ask, what = lambda: client.call_async(request), f"an answer of {name}"
+        return self.wait_for(ask(), what) if once else self.answered(ask, what)
 
     def action(self, action_type: Any, name: str) -> ActionCaller:
-        """A caller of an action whose server is up."""
+        """Return a caller of an action, once its server is available."""
         if name not in self._clients:
             self._clients[name] = self.on_executor(lambda: ActionClient(self.node, action_type, name))
         client = self._clients[name]
@@ -167,27 +205,23 @@ class ActionCaller:
         self._bed, self.client, self._name = bed, client, name
 
     def send(self, goal: Any) -> Goal:
-        """A goal that was accepted. Sent again where nobody answers: a killed server is in the graph for a while."""
+        """A goal that was accepted."""
         sent = Goal(self._bed, self._name)
-        for patience in (PATIENCE / 4, PATIENCE / 4, PATIENCE):
-            future = self.client.send_goal_async(goal, feedback_callback=sent.on_feedback)
-            try:
-                sent.handle = self._bed.wait_for(future, f"{self._name} to answer", patience)
-                break
-            except AssertionError:
-                if patience == PATIENCE:
-                    raise
+        sent.handle = self._bed.answered(
+            lambda: self.client.send_goal_async(goal, feedback_callback=sent.on_feedback),
+            f"{self._name} to answer",
+        )
         assert sent.handle.accepted, f"{self._name} rejected the goal"
         sent.future = sent.handle.get_result_async()
         return sent
 
-    def result(self, goal: Any, timeout: float = PATIENCE) -> Any:
-        """The result of a goal."""
-        return self.send(goal).result(timeout)
+    def result(self, goal: Any) -> Any:
+        """Send a goal and return its result."""
+        return self.send(goal).result()
 
 
 class Goal:
-    """A goal under way."""
+    """An accepted goal, with its feedback and result."""
 
     def __init__(self, bed: Bed, name: str) -> None:
         self._bed, self._name = bed, name
@@ -206,8 +240,16 @@ class Goal:
     def cancel(self) -> None:
         self._bed.wait_for(self.handle.cancel_goal_async(), f"{self._name} to take the cancel")
 
-    def result(self, timeout: float = PATIENCE) -> Any:
-        return self._bed.wait_for(self.future, f"the result of {self._name}", timeout).result
+    def result(self) -> Any:
+        """Return the goal's result. Waits as long as feedback comes."""
+        self.future.add_done_callback(lambda _: self._bed.poke())
+        while not self.future.done():
+            heard = len(self.feedback)
+            self._bed.until(
+                lambda heard=heard: self.future.done() or len(self.feedback) > heard,
+                f"the result of {self._name}, or feedback",
+            )
+        return self.future.result().result
 
     @property
     def status(self) -> int:
@@ -215,13 +257,20 @@ class Goal:
 
 
 class Processes:
-    """Nodes of the stack, each a process, with the stack's own wiring."""
+    """Nodes of the stack run as processes, with the stack's own wiring."""
 
-    def __init__(self, domain: int, logs: Path, environment: Mapping[str, str] | None = None) -> None:
-        own = {"ROS_DOMAIN_ID": str(domain), "XDG_STATE_HOME": str(logs / "state")}
-        self._environment = {**own, **(environment or {})}
+    def __init__(self, logs: Path, environment: Mapping[str, str] | None = None) -> None:
+        self._environment = {"XDG_STATE_HOME": str(logs / "state"), **(environment or {})}
         self._logs = logs
-        self.starter: Starter | None = None
+        self.starter: Starter | None = None  # the newest
+        self._started: list[Starter] = []
+        WITNESSES.append(self.tell)
+
+    def tell(self) -> str:
+        """Return the reports of processes that have died, and the ends of the logs of those that run."""
+        ended = [death.report() for starter in self._started for death in starter.deaths()]
+        logs = [f"-- {log.stem}\n{tail_of(log, 5)}" for log in sorted(self._logs.glob("*.log"))]
+        return "\n".join([*ended, *logs])
 
     def start(
         self,
@@ -230,8 +279,9 @@ class Processes:
         use: str = "sim",
         **options: Any,
     ) -> Starter:
-        """Start some nodes of a stack, or all without names. Outside the whole stack time is real."""
-        chosen = StackOptions(parameters=dict(parameters or {}), **options)
+        """Start the named nodes of a stack, or all if none are named. With names, time is real."""
+        given = {"motion_gate": BESIDE_FAKES, **(parameters or {})}
+        chosen = StackOptions(parameters=given, **options)
         if names:
             real = {name: {"use_sim_time": False, **chosen.parameters.get(name, {})} for name in names}
             chosen = StackOptions(parameters=real, **options)
@@ -239,20 +289,32 @@ class Processes:
         self.starter = Starter(
             specs, self._logs, environment=self._environment, stop_times=StopTimes(3.0, 1.0, 2.0)
         )
+        self._started.append(self.starter)
         self.starter.start()
         return self.starter
 
-    def kill(self, name: str) -> float:
-        """Kill -9, and see it dead; the time at which it was done."""
+    def now(self) -> Moment:
+        """The moment, with the waits of the nodes and of this test."""
         assert self.starter is not None
-        pid, now = self.starter.pid(name), time.monotonic()
+        return Moment.now(self.starter.pids())
+
+    def kill(self, name: str) -> Moment:
+        """Kill -9, and see it dead; the moment at which it was done."""
+        assert self.starter is not None
+        pid, now = self.starter.pid(name), self.now()
         self.starter.send(name, signal.SIGKILL)
-        while pid in self.starter.pids():
-            time.sleep(0.01)
+        wait_for(lambda: pid not in self.starter.pids(), f"the end of {name}", every=0.01)
         return now
 
+    def revive(self, *names: str) -> None:
+        """Start those that are dead, which a failed test has not started again."""
+        assert self.starter is not None
+        for name in names:
+            if self.starter.process(name).poll() is not None:
+                self.starter.start_one(name)
+
     def assert_alive(self, besides: tuple[str, ...] = ()) -> None:
-        """No process has died but those named."""
+        """Check that no process has died except the named ones."""
         assert self.starter is not None
         dead = [death for death in self.starter.deaths() if death.name not in besides]
         assert not dead, "\n".join(death.report() for death in dead)
@@ -261,5 +323,8 @@ class Processes:
         return tail_of(self._logs / f"{name}.log", 50)
 
     def stop(self) -> None:
-        if self.starter is not None:
-            self.starter.stop()
+        """Stop the nodes of every start."""
+        if self.tell in WITNESSES:
+            WITNESSES.remove(self.tell)
+        for starter in self._started:
+            starter.stop()

@@ -1,4 +1,4 @@
-"""Programs for a terminal, as processes whose words are kept."""
+"""Command-line programs run as processes, with their output recorded."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from integration.bed import PATIENCE
+from waiting import PATIENCE, late
 
 
 class Command:
-    """`python -m MODULE ARGUMENTS` in a session of its own; what it writes is kept line by line."""
+    """`python -m MODULE ARGUMENTS` run in its own session; its output is stored by lines."""
 
     def __init__(self, module: str, *arguments: str, environment: Mapping[str, str] | None = None) -> None:
         self.lines: list[str] = []
@@ -40,23 +40,23 @@ class Command:
     def text(self) -> str:
         return "".join(self.lines)
 
-    def until(self, condition: Callable[[], Any], what: str, timeout: float = PATIENCE) -> None:
-        """A condition holds, looked at with every line; else the test fails with what was written."""
+    def until(self, condition: Callable[[], Any], what: str) -> None:
+        """Wait until a condition holds, checked at every output line; on timeout fail with the output."""
         with self._news:
-            assert self._news.wait_for(condition, timeout), f"not within {timeout:.0f} s: {what}\n{self.text}"
+            assert self._news.wait_for(condition, PATIENCE), late(f"{what}\n{self.text}")
 
     def interrupt(self) -> None:
-        """What Ctrl-C does."""
+        """Send SIGINT, like Ctrl-C."""
         self.process.send_signal(signal.SIGINT)
 
-    def ends(self, timeout: float = PATIENCE) -> int:
-        """Its exit status."""
-        status = self.process.wait(timeout)
+    def ends(self) -> int:
+        """Wait for its end and return the exit status."""
+        status = self.process.wait(PATIENCE)
         self._reader.join(5.0)
         return status
 
     def kill(self) -> None:
-        """End it where it still runs."""
+        """Kill the process if it still runs."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()

@@ -1,4 +1,4 @@
-"""A goal selector and a perception with stand-ins for weights, a camera, and what passes between them."""
+"""Test stage of goal selector and perception with fake weights, and a camera."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from pathlib import Path
 import numpy as np
 from sensor_msgs.msg import CameraInfo, Image
 
-from integration.bed import PATIENCE, Bed, Processes
-from integration.surroundings import TIMES, World
-from lodestar_bringup.domains import free_domain
+from integration.bed import Bed, Processes
+from integration.surroundings import TIMES, World, release_until_idle
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros import qos
@@ -26,7 +25,7 @@ WANTED, VOCABULARY, SEGMENTED = "goal_selector/wanted_words", "perception/vocabu
 
 
 class Camera:
-    """Publishes an image per period from a thread of its own."""
+    """Publisher of one image per period, on its own thread."""
 
     def __init__(self, bed):
         make = bed.on_executor
@@ -51,12 +50,10 @@ class Camera:
 
 
 class Stage:
-    """A goal selector and a perception with the given weights, in a domain of their own."""
+    """A goal selector and a perception with the given weights."""
 
     def __init__(self, folder, **weights):
-        self._domain = free_domain()
-        self.domain = self._domain.__enter__()
-        self.bed = Bed(self.domain)
+        self.bed = Bed()
         words = folder / "words.txt"
         words.write_text("# standing\nchair\ndesk\n")
         (folder / "weights.pt").write_text(json.dumps(weights))
@@ -64,7 +61,7 @@ class Stage:
             "PYTHONPATH": f"{FAKES}:{os.environ.get('PYTHONPATH', '')}",
             "LODESTAR_CACHE_DIR": str(folder / "cache"),
         }
-        self.processes = Processes(self.domain, folder / "logs", environment)
+        self.processes = Processes(folder / "logs", environment)
         for name, kind, profile in (
             (WANTED, msg.WantedWords, qos.LATCHED),
             (VOCABULARY, msg.VocabularyReport, qos.LATCHED),
@@ -78,18 +75,17 @@ class Stage:
             parameters={"goal_selector": TIMES, "perception": {**eyes, "ultralytics.min_pixels": 1}},
         )  # fmt: skip
         self.camera = Camera(self.bed)
-        self.bed.until(lambda: self.agreed, "both sides agree before any directive", 3 * PATIENCE)
+        self.bed.until(lambda: self.agreed, "both sides agree before any directive")
         self.world.robot.publish_grid()
 
     def close(self):
         self.camera.close()
         self.processes.stop()
         self.bed.close()
-        self._domain.__exit__(None, None, None)
 
     @property
     def agreed(self):
-        """Whether the newest answer is to the newest wanted words."""
+        """Return whether the newest vocabulary report answers the newest request."""
         wanted, told = self.bed.last(WANTED), self.bed.last(VOCABULARY)
         return wanted is not None and told is not None and wanted.id == told.wanted_id
 
@@ -98,6 +94,8 @@ class Stage:
         return set() if frame is None else {one.label for one in frame.detections}
 
     def follow(self, text):
+        self.world.leave_nothing()
+        release_until_idle(self.bed)
         self.world.experts["frontier"].goes_to(2.0, 0.0, 0.0)
         goal = self.bed.action(FollowDirective, "follow_directive").send(FollowDirective.Goal(text=text))
         self.bed.until(lambda: goal.feedback, "feedback")

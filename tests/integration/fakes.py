@@ -1,4 +1,4 @@
-"""Programmable stand-ins for the other side: Nav2, the experts, a robot with a camera."""
+"""Programmable fakes: Nav2, experts, memory, and a robot with a camera."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from sensor_msgs.msg import CameraInfo, Image, PointCloud2
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
+from waiting import wait_for
 
 from integration.bed import Bed
 from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
@@ -33,10 +34,10 @@ from lodestar_ros.conversions_sensors import camera_to_msg, cloud_to_msg, image_
 
 
 class FakeNav2:
-    """A `navigate_to_pose` server that drives a robot in thought, or misbehaves as it is told.
+    """Fake `navigate_to_pose` server that pretends to drive, or misbehaves by `mode`.
 
     mode: "drive" until `arrive` is called, "arrive" at once, "abort", "reject", "ignore" the cancel's effect on
-    cmd_vel (a navigator that keeps sending velocities), "silent" (accepts and never says a word).
+    cmd_vel (a navigator that keeps sending velocities), "silent" (accepts and never responds).
     """
 
     def __init__(self, bed: Bed) -> None:
@@ -44,39 +45,44 @@ class FakeNav2:
         self.goals: list[np.ndarray] = []
         self.cancelled = 0
         self._bed = bed
+        self._lock = threading.Lock()  # guards the swap of the handle
         self._handle: Any = None
         self._command = bed.node.create_publisher(Twist, "cmd_vel", qos.COMMAND)
         self._server: ActionServer | None = None
         self.up()
-        bed.node.create_timer(0.05, self._drive)
+        side = bed.mortal
+        side.on_executor(lambda: side.node.create_timer(0.05, self._drive))
 
     def up(self) -> None:
-        """Be there."""
-        self._server = ActionServer(
-            self._bed.node,
-            NavigateToPose,
-            "navigate_to_pose",
-            lambda handle: NavigateToPose.Result(),
-            goal_callback=lambda request: (
-                GoalResponse.REJECT if self.mode == "reject" else GoalResponse.ACCEPT
-            ),
-            handle_accepted_callback=self._on_accepted,
-            cancel_callback=self._on_cancel,
+        """Create the action server."""
+        side = self._bed.mortal
+        self._server = side.on_executor(
+            lambda: ActionServer(
+                side.node,
+                NavigateToPose,
+                "navigate_to_pose",
+                lambda handle: NavigateToPose.Result(),
+                goal_callback=lambda request: (
+                    GoalResponse.REJECT if self.mode == "reject" else GoalResponse.ACCEPT
+                ),
+                handle_accepted_callback=self._on_accepted,
+                cancel_callback=self._on_cancel,
+            )
         )
 
     def down(self) -> None:
-        """Be gone."""
+        """Destroy the action server."""
         self._handle = None
         server, self._server = self._server, None
         if server is not None:
-            self._bed.on_executor(server.destroy)
+            self._bed.mortal.on_executor(server.destroy)
 
     @property
     def driving(self) -> bool:
         return self._handle is not None
 
     def arrive(self) -> None:
-        """The robot is at its goal."""
+        """End the current goal with success."""
         self._conclude("succeed")
 
     def abort(self, code: int, message: str) -> None:
@@ -104,11 +110,13 @@ class FakeNav2:
         if self._handle is None and self.mode != "ignore":
             return
         self._command.publish(_forward())
-        if self._handle is not None and self.mode != "silent":
-            self._handle.publish_feedback(NavigateToPose.Feedback(distance_remaining=2.5))
+        handle = self._handle
+        if handle is not None and self.mode != "silent":
+            handle.publish_feedback(NavigateToPose.Feedback(distance_remaining=2.5))
 
     def _conclude(self, ending: str, result: Any = None) -> None:
-        handle, self._handle = self._handle, None
+        with self._lock:
+            handle, self._handle = self._handle, None
         if handle is None:
             return
 
@@ -126,12 +134,12 @@ def _forward() -> Twist:
 
 
 class FakeExpert:
-    """A `propose` server that answers what `answer(request)` returns; None = not before `speak`."""
+    """Fake `propose` server that answers with `answer(request)`; None = no answer before `speak`."""
 
     def __init__(self, bed: Bed, name: str) -> None:
         self.name = name
         self.requests: list[Any] = []
-        self.thinking: list[tuple[Any, Any]] = []  # request and handle
+        self.thinking: list[tuple[Any, Any]] = []  # unanswered (request, handle)
         self.answer: Callable[[Any], Proposal | Rejection | None] = self.nothing
         self._server = ActionServer(
             bed.node,
@@ -163,7 +171,7 @@ class FakeExpert:
             self._conclude(handle, answer)
 
     def speak(self, x: float, y: float, yaw: float) -> None:
-        """The oldest question that was not answered is: go there."""
+        """Answer the oldest pending request with a proposal to go to x, y, yaw."""
         request, handle = self.thinking.pop(0)
         self._conclude(handle, Proposal(self.name, request.epoch, np.array([x, y, yaw]), 0.9, "there"))
 
@@ -181,25 +189,28 @@ class FakeExpert:
 
 
 class FakeMemory:
-    """A `memory/answer` server that answers what `answer(question)` returns; None = it goes on thinking."""
+    """Fake `memory/answer` server that answers with `answer(question)`; None = no answer."""
 
     def __init__(self, bed: Bed) -> None:
         self.questions: list[str] = []
         self.cancelled = 0
         self.answer: Callable[[str], AnswerOutcome | None] = lambda question: None
         self._thinking: list[Any] = []
-        self._server = ActionServer(
-            bed.node,
-            AnswerQuestion,
-            "memory/answer",
-            lambda handle: AnswerQuestion.Result(),
-            handle_accepted_callback=self._on_accepted,
-            cancel_callback=self._on_cancel,
+        side = self._side = bed.mortal
+        self._server = side.on_executor(
+            lambda: ActionServer(
+                side.node,
+                AnswerQuestion,
+                "memory/answer",
+                lambda handle: AnswerQuestion.Result(),
+                handle_accepted_callback=self._on_accepted,
+                cancel_callback=self._on_cancel,
+            )
         )
 
     def down(self) -> None:
-        """Be gone. On the executor."""
-        self._server.destroy()
+        """Destroy the action server."""
+        self._side.on_executor(self._server.destroy)
 
     def _on_accepted(self, handle: Any) -> None:
         self.questions.append(handle.request.question)
@@ -227,16 +238,16 @@ BASE_FROM_CAMERA = planar_transform(0.3, 0.0, 0.0, 0.45)
 
 
 class FakeRobot:
-    """TF, a grid, and a camera that looks at a red box in front of a wall.
+    """Fake robot that publishes TF, a grid, and images of a red box in front of a wall.
 
-    Everything has real stamps. `pose` is (x, y, yaw) in odom; map and odom are the same until `map_from_odom` changes.
+    Stamps are real time. `pose` is (x, y, yaw) in odom; map and odom are the same until `map_from_odom` changes.
     """
 
     def __init__(self, bed: Bed) -> None:
         self.pose = (0.0, 0.0, 0.0)
         self.map_from_odom = np.eye(4)
         self.transforms = True
-        self.caption = "red box"  # what the detector calls the box
+        self.caption = "red box"  # caption that the detector gives the box
         self._bed = bed
         node = bed.node
         self._tf = node.create_publisher(TFMessage, "/tf", qos.TF)
@@ -254,9 +265,9 @@ class FakeRobot:
         self._static.publish(
             TFMessage(
                 transforms=[
-                    _stamped("base_link", "camera_link", BASE_FROM_CAMERA, 0.0),
-                    _stamped("camera_link", OPTICAL, camera_from_optical, 0.0),
-                    _stamped("base_link", "lidar_link", planar_transform(0, 0, 0, 0.5), 0.0),
+                    stamped("base_link", "camera_link", BASE_FROM_CAMERA, 0.0),
+                    stamped("camera_link", OPTICAL, camera_from_optical, 0.0),
+                    stamped("base_link", "lidar_link", planar_transform(0, 0, 0, 0.5), 0.0),
                 ]
             )
         )
@@ -268,19 +279,19 @@ class FakeRobot:
 
     def publish_transforms(self, stamp: float) -> None:
         transforms = [
-            _stamped("odom", "base_link", planar_transform(*self.pose), stamp),
-            _stamped("map", "odom", self.map_from_odom, stamp),
+            stamped("odom", "base_link", planar_transform(*self.pose), stamp),
+            stamped("map", "odom", self.map_from_odom, stamp),
         ]
         self._tf.publish(TFMessage(transforms=transforms))
 
     def publish_grid(self, size: float = 8.0) -> None:
-        """A free square around the origin with walls."""
+        """Publish the grid of a free square around the origin, with walls."""
         cells = np.zeros((round(size / 0.1),) * 2, np.int8)
         cells[[0, -1], :] = cells[:, [0, -1]] = 100
         self._grid.publish(grid_to_msg(OccupancyGrid2D(cells, 0.1, (-size / 2, -size / 2), time.time())))
 
     def scene(self) -> tuple[np.ndarray, np.ndarray]:
-        """Depth (H, W) float32 metres and labels (H, W) of a box of 0.6 m, 2 m ahead, and a wall at 4 m."""
+        """Return depth (H, W) float32, metres, and labels (H, W) of a box of 0.6 m, 2 m ahead, and a wall at 4 m."""
         depth = np.full((CAMERA.height, CAMERA.width), 4.0, np.float32)
         labels = np.zeros(depth.shape, np.uint16)
         half = round(0.3 / 2.0 * CAMERA.fx)
@@ -290,7 +301,7 @@ class FakeRobot:
         return depth, labels
 
     def _seen_colours(self, labels: np.ndarray) -> np.ndarray:
-        """An image whose first pixels are of that image alone."""
+        """Return an RGB image for labels (H, W), made unique by random pixels in a corner."""
         image = np.dstack([labels * 200 + 20] * 3).astype(np.uint8)
         image[:8, :16] = self._rng.integers(0, 256, (8, 16, 3))
         return image
@@ -303,7 +314,7 @@ class FakeRobot:
         encoding: str = "16UC1",
         parts: tuple[str, ...] = ("info", "table", "labels", "depth", "color"),
     ) -> float:
-        """Publish one frame, or parts of one; its stamp."""
+        """Publish one camera frame, or parts of one; return its stamp."""
         stamp = time.time() if stamp is None else stamp
         seen, labels = self.scene()
         depth = seen if depth is None else depth
@@ -327,18 +338,18 @@ class FakeRobot:
             messages[part]()
         return stamp
 
-    def watch(self, condition: Callable[[], Any], what: str, timeout: float = 40.0, **options: Any) -> Any:
-        """Look ten times a second until a condition holds."""
-        end = time.monotonic() + timeout
-        while not (value := condition()):
-            assert time.monotonic() < end, f"not within {timeout:.0f} s: {what}"
-            self.look(**options)
-            time.sleep(0.1)
-        return value
+    def watch(self, condition: Callable[[], Any], what: str, **options: Any) -> Any:
+        """Publish frames ten times a second until a condition holds; return its value."""
+        return wait_for(lambda: condition() or (self.look(**options), None)[1], what, every=0.1)
+
+    def turn(self, condition: Callable[[], Any], what: str | Callable[[], str]) -> Any:
+        """Scan ten times a second until a condition holds."""
+        return wait_for(lambda: condition() or self.scan(), what, every=0.1)
 
     def scan(self, stamp: float | None = None, walker: tuple[float, float] | None = None) -> None:
-        """A LiDAR turn in a round room of 3 m: five rings on the wall, and the floor 0.5 m under the sensor. walker:
-        x, y of somebody in it, 0.4 m wide, in the sensor's frame.
+        """Publish a LiDAR scan of a round room of radius 3 m: five rings on the wall, and the floor 0.5 m below.
+
+        walker: x, y of a person, 0.4 m wide, in the sensor's frame.
         """
         angles = np.linspace(-math.pi, math.pi, 720, endpoint=False)
         circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -352,7 +363,7 @@ class FakeRobot:
         self._points.publish(cloud_to_msg(points.astype(np.float32), stamp, "lidar_link"))
 
 
-def _stamped(parent: str, child: str, transform: np.ndarray, stamp: float) -> TransformStamped:
+def stamped(parent: str, child: str, transform: np.ndarray, stamp: float) -> TransformStamped:
     return TransformStamped(
         header=header(stamp, parent),
         child_frame_id=child,

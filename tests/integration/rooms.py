@@ -9,7 +9,7 @@ from lodestar_sim.worlds.world import Room, World, WorldObject
 
 
 def room_with_a_chair(path: Path) -> Path:
-    """A room of 5 x 4 m with a red chair behind the robot's back, and a desk."""
+    """Write the world file of a room of 5 x 4 m with a desk, and a red chair behind the robot; return its path."""
     walls = (
         Wall(-2.6, -2.1, 2.6, -2.0, 0.0, 2.5), Wall(-2.6, 2.0, 2.6, 2.1, 0.0, 2.5),
         Wall(-2.6, -2.0, -2.5, 2.0, 0.0, 2.5), Wall(2.5, -2.0, 2.6, 2.0, 0.0, 2.5),

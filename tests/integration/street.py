@@ -1,4 +1,4 @@
-"""A street for the memory node: the topics that it hears, and the memory as a person uses it."""
+"""Test stage for the memory node: publishers of its inputs, and calls of its services."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import time
 from dataclasses import replace
 
 import numpy as np
+from waiting import wait_for
 
-from integration.bed import PATIENCE
 from integration.fakes import CAMERA, FakeRobot
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.perception.frames import ImageBox
@@ -22,7 +22,7 @@ Manage = srv.ManageMemory
 NODES = ("memory", "text_embedder")
 CAMERA_FROM_BASE = (
     planar_transform(0.3, 0.0, 0.0, 0.45) @ BODY_FROM_OPTICAL
-)  # base <- optical, of `FakeRobot`
+)  # transform base <- optical of `FakeRobot`
 
 
 def thing(identity, label, caption, place, size=0.3):
@@ -34,7 +34,7 @@ def thing(identity, label, caption, place, size=0.3):
 
 
 def box_of(entity, pose):
-    """Return the box of an entity, outlined by a diamond, in the camera at this pose; None where a part is unseen."""
+    """Return the image box of an entity, with a diamond outline, from a robot pose; None unless entirely in view."""
     picks = (np.arange(8)[:, None] >> np.arange(3)) & 1
     corners = np.where(picks, entity.box_max, entity.box_min)
     map_from_camera = planar_transform(*pose) @ CAMERA_FROM_BASE
@@ -52,7 +52,7 @@ def box_of(entity, pose):
 
 
 class Street:
-    """The topics that the memory hears, and the memory as a person uses it."""
+    """Publishers of the memory's inputs, a fake robot, and calls of the memory's services."""
 
     def __init__(self, bed, processes, folder):
         self.bed, self.processes, self.folder = bed, processes, folder
@@ -73,11 +73,12 @@ class Street:
         )
 
     def start(self, *more, **settings):
-        """Start the memory, with more nodes and with further parameters of its own."""
-        memory = {"store.folder": str(self.folder), "retry_period": 0.5, **settings}
+        """Start the memory node with parameters `settings`, and further nodes."""
+        memory = {"store.folder": str(self.folder), **settings}
         keyframes = {"remembered_folder": str(self.folder / "images")}
         self.processes.start(*NODES, *more, parameters={"memory": memory, "keyframes": keyframes})
         self.bed.until(lambda: self.bed.diagnosis("memory"), "the memory's diagnostics")
+        self.bed.until_heard(self.entities, self.instances, self.reports)
 
     def delta(self, since=0):
         return SceneDelta(time.time(), self.revision, since, self.known, session_id="first.a1")
@@ -88,8 +89,9 @@ class Street:
         return response
 
     def see(self, image=False, **changes):
-        """One image with the mug and the table, and the scene with them. image: its pixels too, for a keyframe.
-        changes: of the scene's delta.
+        """Publish one observation of the known objects, and the scene.
+
+        image: publish pixels too, for a keyframe. changes: fields of the scene's delta to replace.
         """
         stamp = time.time()
         self.revision += 1
@@ -108,7 +110,7 @@ class Street:
         self.instances.publish(msg.InstanceArray(header=header(stamp, "map"), observations=seen))
 
     def walk(self, x, speed=0.8):
-        """Walk along x with images; no jump that a robot cannot drive."""
+        """Walk to `x` at a speed a robot can drive, with images on the way."""
         while abs(x - self.robot.pose[0]) > 1e-6:
             here = self.robot.pose[0]
             step = min(0.2 * speed, abs(x - here))
@@ -116,23 +118,20 @@ class Street:
             time.sleep(0.2)
             self.see(image=True)
 
-    def look_until(self, condition, what, timeout=60.0, image=False):
-        end = time.monotonic() + timeout
-        while not condition():
-            assert time.monotonic() < end, (
-                f"not within {timeout:.0f} s: {what}\n{self.bed.diagnosis('memory')}"
-            )
-            self.see(image=image)
-            time.sleep(0.2)
+    def look_until(self, condition, what, image=False):
+        def told():
+            return f"{what}\n{self.bed.diagnosis('memory')}"
+
+        wait_for(lambda: condition() or self.see(image=image), told, every=0.2)
 
     def count(self, name):
         return self.bed.count("memory", name)
 
-    def ask(self, question, timeout=90.0, **fields):
+    def ask(self, question, **fields):
         goal = AnswerQuestion.Goal(question=question, **fields)
-        return self.bed.action(AnswerQuestion, "memory/answer").result(goal, timeout)
+        return self.bed.action(AnswerQuestion, "memory/answer").result(goal)
 
     def manage(self, what, **fields):
         request = Manage.Request(what=what, **fields)
-        once = PATIENCE if "expected" in fields else 5.0  # what was forgotten fits no second time
-        return self.bed.call(Manage, "memory/manage", request, each=once)
+        once = "expected" in fields  # must not be sent twice
+        return self.bed.call(Manage, "memory/manage", request, once)

@@ -1,4 +1,4 @@
-"""Messages that no sensor sends, published at the nodes that take input from outside: counted, and no node dies."""
+"""Tests of invalid messages to all nodes with external inputs: they are counted, and no node dies."""
 
 from __future__ import annotations
 
@@ -157,10 +157,10 @@ def test_what_no_sensor_sends_is_dropped_and_ends_no_node(bed, robot, processes)
         publisher = bed.on_executor(
             lambda topic=topic, kind=kind, profile=profile: bed.node.create_publisher(kind, topic, profile)
         )
-        bed.until(lambda publisher=publisher: publisher.get_subscription_count(), f"who hears {topic}")
+        bed.until_heard(publisher)
         for make in 2 * messages:
             publisher.publish(make())
-            time.sleep(0.06)  # the streams are best effort, and a node takes one camera info in 0.25 s
+            time.sleep(0.06)  # streams are best effort; a node accepts one camera info per 0.25 s
     counted = {
         "frontier_expert": "grid",
         "goal_selector": "grid",

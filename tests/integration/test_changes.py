@@ -1,4 +1,4 @@
-"""`changes` compares a saved map with a running scene, and tells who listens what happened."""
+"""Tests of `changes`, which compares a saved map with a running scene and publishes the changes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ SERVICE = "scene_dictionary/get_entities"
 
 
 @pytest.fixture
-def command(domain):
+def command():
     running = []
 
     def start(*arguments):
-        environment = {"ROS_DOMAIN_ID": str(domain)}
-        running.append(Command("lodestar_ros.changes", *arguments, environment=environment))
+        running.append(Command("lodestar_ros.changes", *arguments))
         return running[-1]
 
     yield start
@@ -40,7 +39,7 @@ def folder(tmp_path):
 
 
 def serve(bed, scene):
-    """A scene dictionary that has loaded the map of yesterday."""
+    """Create the service of a scene dictionary that answers with a scene; return it."""
 
     def answer(request, response):
         delta, until = scene.delta_since(request.since_revision, request.since_id, request.page_size)
@@ -53,7 +52,7 @@ def serve(bed, scene):
 
 def test_without_a_stack_it_says_where_it_looked(command, folder):
     told = command(folder)
-    assert told.ends(60.0) == EXIT_GONE, told.text
+    assert told.ends() == EXIT_GONE, told.text
     assert "scene_dictionary did not answer" in told.text and "ROS_DOMAIN_ID" in told.text
 
 
@@ -61,7 +60,7 @@ def test_a_running_scene_is_compared_and_the_changes_are_told(bed, command, fold
     server = serve(bed, today())
     bed.hear(msg.WorldEvent, EVENTS, qos.EVENT)
     told = command(folder, "--hours", "20", "--tell")
-    assert told.ends(60.0) == 0, told.text
+    assert told.ends() == 0, told.text
     assert "2 changes in 20 hours:" in told.text and "The laptop (2) is gone" in told.text
     bed.until(lambda: len(bed.heard[EVENTS]) == 2, "both events")
     assert [event.kind for _, event in bed.heard[EVENTS]] == ["MOVED", "GONE"]
@@ -73,6 +72,6 @@ def test_a_scene_of_another_map_is_refused(bed, command, folder):
     other.session_id = "another"
     server = serve(bed, other)
     told = command(folder)
-    assert told.ends(60.0) == 1, told.text
+    assert told.ends() == 1, told.text
     assert "different maps" in told.text
     bed.on_executor(lambda: bed.node.destroy_service(server))

@@ -1,4 +1,4 @@
-"""A simulated clock that stands for longer than the patience and goes on: what comes after it works as before."""
+"""Test of a simulated clock that pauses longer than the loop's timeout: directives work afterwards."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from integration.surroundings import TIMES, World, chair
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_from_msg, stamp_to_msg
+from lodestar_ros.nodes.goal_selector_node import CLOCK_PATIENCE
 
-PATIENCE = 0.5  # s, instead of 10, so that the stall need not take as long
-STALL = PATIENCE + 5.0  # s; what it adds to the loop's time is more than verify_time and settle_time
+STALL = CLOCK_PATIENCE + 5.0  # s; adds more than verify_time and settle_time to the loop's time
+VERIFY = 4.0  # s
 PLACE = (1.5, 0.0)
 Result = FollowDirective.Result
 
 
 class SimulatedClock:
-    """Publishes /clock and the robot's transforms while it runs."""
+    """Publisher of /clock and the robot's transforms."""
 
     def __init__(self, bed, robot) -> None:
         self.now, self.running = 100.0, True
@@ -36,7 +37,7 @@ class SimulatedClock:
             self._robot.publish_transforms(self.now)
 
     def stand(self, seconds: float) -> None:
-        """As a simulator does that gets SIGSTOP, and SIGCONT after a while."""
+        """Pause the clock for some seconds, like a simulator stopped by SIGSTOP."""
         self.running = False
         time.sleep(seconds)
         self.running = True
@@ -45,11 +46,12 @@ class SimulatedClock:
 @pytest.fixture(scope="module")
 def world(bed, processes, tmp_path_factory):
     world = World(bed, processes, tmp_path_factory.mktemp("decisions") / "decisions.jsonl")
-    world.robot.transforms = False  # those have real stamps
+    world.robot.transforms = False  # the fake robot's transforms have real stamps
     world.clock = bed.on_executor(lambda: SimulatedClock(bed, world.robot))
-    parameters = {**TIMES, "use_sim_time": True, "clock_patience": PATIENCE}
+    parameters = {**TIMES, "loop.verify_time": VERIFY, "use_sim_time": True}
     processes.start("goal_selector", "motion_gate", parameters={"goal_selector": parameters})
     bed.next("goal_selector/heartbeat", lambda beat: stamp_from_msg(beat.header.stamp) > 100.0)
+    bed.until_heard(world.scene)
     world.robot.publish_grid()
     return world
 

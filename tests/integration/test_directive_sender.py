@@ -1,14 +1,13 @@
-"""A directive whose answer is lost ends for its sender: by its result where there is one, else by a sentence."""
+"""Tests of a directive whose answer is lost: the sender gets its result if there is one, else an error message."""
 
 from __future__ import annotations
-
-import time
 
 import pytest
 import rclpy
 from rclpy.action import ActionServer, GoalResponse
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
+from waiting import PATIENCE, wait_for
 
 from integration.test_sent_goal import Mute
 from lodestar_interfaces.action import FollowDirective
@@ -17,15 +16,15 @@ from lodestar_ros import directive_sender, qos
 from lodestar_ros.directive_sender import DirectiveSender, GoalEars
 from lodestar_ros.node import LodestarNode
 
-PATIENCE = 3.0  # s for an answer, here
+ANSWERS = 3.0  # s, timeout for an answer that does not come
 
 
 class Selector:
-    """A goal selector with a heartbeat whose answers to goals are lost, and the sender; spun by hand."""
+    """Fake goal selector with a heartbeat that loses its answers to goals, and a sender; spun manually."""
 
-    def __init__(self, domain: int, accepts: bool) -> None:
+    def __init__(self, accepts: bool) -> None:
         self.context = Context()
-        rclpy.init(context=self.context, domain_id=domain)
+        rclpy.init(context=self.context)
         self.node = LodestarNode("desk", context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
@@ -45,12 +44,13 @@ class Selector:
         handle.succeed()
         return FollowDirective.Result(success=True, report="Stopped.")
 
-    def until(self, condition, seconds=20.0):
-        end = time.monotonic() + seconds
-        while not condition() and time.monotonic() < end:
+    def until(self, condition, what):
+        def spun():
             self.beats.publish(Heartbeat(start_id="one"))
             self.executor.spin_once(timeout_sec=0.05)
-        assert condition()
+            return condition()
+
+        wait_for(spun, what, every=0.0)
 
     def close(self):
         self.executor.shutdown(timeout_sec=1.0)
@@ -59,12 +59,12 @@ class Selector:
 
 
 @pytest.fixture
-def open_selector(domain, monkeypatch):
-    monkeypatch.setattr(directive_sender, "RECEIPT_TIMEOUT", PATIENCE)
+def open_selector(monkeypatch):
     opened = []
 
     def open_one(accepts: bool) -> Selector:
-        opened.append(Selector(domain, accepts))
+        monkeypatch.setattr(directive_sender, "RECEIPT_TIMEOUT", PATIENCE if accepts else ANSWERS)
+        opened.append(Selector(accepts))
         return opened[-1]
 
     yield open_one
@@ -75,7 +75,7 @@ def open_selector(domain, monkeypatch):
 def test_a_stop_whose_answer_is_lost_is_reported(open_selector):
     selector = open_selector(True)
     selector.sender.send(FollowDirective.Goal(text="stop"), selector.ears)
-    selector.until(lambda: selector.results or selector.failures)
+    selector.until(lambda: selector.results or selector.failures, "its end")
     assert [result.report for result in selector.results] == ["Stopped."]
     assert not selector.failures and selector.sender.active == 0
 
@@ -83,6 +83,6 @@ def test_a_stop_whose_answer_is_lost_is_reported(open_selector):
 def test_a_directive_that_nobody_answers_is_given_up_in_words(open_selector):
     selector = open_selector(False)
     selector.sender.send(FollowDirective.Goal(text="find the red chair"), selector.ears)
-    selector.until(lambda: selector.results or selector.failures)
+    selector.until(lambda: selector.results or selector.failures, "its end")
     assert not selector.results and selector.sender.active == 0
     assert "did not answer within 3 s; say it again" in selector.failures[0]

@@ -1,4 +1,4 @@
-"""The frontier expert as a process: what it publishes of the frontiers it knows."""
+"""Tests of the frontier expert as a process: published frontiers."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from lodestar_ros.conversions import grid_to_msg
 from lodestar_ros.conversions_agent import request_to_goal
 from lodestar_ros.conversions_scene import keyframe_to_msg
 
-CAMERA = PinholeCamera(320, 240, 190.0, 190.0, 159.5, 119.5)  # 80 degrees
+CAMERA = PinholeCamera(320, 240, 190.0, 190.0, 159.5, 119.5)  # field of view of 80 degrees
 
 SAID = "frontier_expert/frontiers"
 
 
 def hall() -> OccupancyGrid2D:
-    """12 m x 6 m, free in the middle, walls to the sides, and nothing known at either end."""
+    """Return the grid of a hall, 12 m x 6 m: free in the middle, walls at the sides, unknown at both ends."""
     cells = np.full((60, 120), -1, np.int8)
     cells[:, 20:100] = 0
     cells[[0, -1], :] = 100
@@ -43,7 +43,7 @@ def looking(number: int, heading: float) -> Keyframe:
 
 @pytest.fixture(scope="module")
 def expert(bed, processes):
-    """Asks the expert from the middle of the hall and returns what it then publishes."""
+    """Return a function that asks the expert from the middle of the hall and returns the published frontiers."""
     grids = bed.on_executor(lambda: bed.node.create_publisher(OccupancyGrid, "grid", qos.LATCHED))
     bed.hear(msg.FrontierArray, SAID, qos.LATCHED)
     grids.publish(grid_to_msg(hall()))
@@ -79,14 +79,14 @@ def test_keyframes_that_come_at_once_all_reach_the_frontiers(bed, expert):
     images = bed.on_executor(
         lambda: bed.node.create_publisher(msg.Keyframe, "keyframes/keyframes", qos.EVENT)
     )
-    bed.until(lambda: images.get_subscription_count() > 0, "the expert listens")
+    bed.until_heard(images)
     for keyframe in (looking(7, 0.0), looking(8, math.pi), looking(8, math.pi), looking(9, math.pi / 2)):
         images.publish(keyframe_to_msg(keyframe))
     bed.until(lambda: {f.keyframe_id for f in expert()[1]} >= {7, 8}, "an image of either end")
 
 
 def test_a_deleted_keyframe_is_no_image_of_a_frontier_any_more(bed, expert):
-    """Runs after the test above: 7 and 8 show the ends."""
+    """Must run after the test above: keyframes 7 and 8 show the hall's ends."""
     stored = bed.on_executor(
         lambda: bed.node.create_publisher(msg.StoredKeyframes, "keyframes/stored", qos.LATCHED)
     )

@@ -1,4 +1,4 @@
-"""The whole stack with its simulator: the graph is the one that ARCHITECTURE.md says, and a death is only one."""
+"""The whole stack with its simulator: the graph is the one of docs/interfaces.md, and a death is only one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.action import get_action_names_and_types
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from std_msgs.msg import Header
-from std_srvs.srv import SetBool
 
 from integration.commands import Command
+from integration.surroundings import release_until_idle
 from lodestar.language.grammar import parse_directive
 from lodestar_bringup.stack import stack
 from lodestar_interfaces import msg
@@ -32,19 +32,13 @@ NODES = (
     "world_model", "motion_gate",
 )  # fmt: skip
 
-#: Shorter patience than a robot's, so that the suite is short; what is tested is that a directive ends, and how.
-TIMES = {
-    "loop.grid_patience": 8.0,
-    "loop.no_expert_timeout": 8.0,
-    "loop.navigator_timeout": 4.0,
-    "navigator.silence_timeout": 6.0,
-    "clock_patience": 5.0,
-}
+#: The tests check how a directive ends, not when; the other timeouts are those of a robot.
+TIMES = {"navigator.silence_timeout": 10.0}
 
 
 @dataclass(frozen=True)
 class Topic:
-    """A row of the table."""
+    """A row of the table of topics."""
 
     name: str
     type: str
@@ -53,16 +47,16 @@ class Topic:
 
 
 def rows(*head: str) -> list[list[str]]:
-    """Cells of the table in ARCHITECTURE.md that has these headings."""
-    text = (declared.ROOT / "ARCHITECTURE.md").read_text()
+    """Return the cells of the table in docs/interfaces.md that has these headings."""
+    text = (declared.ROOT / "docs" / "interfaces.md").read_text()
     heading = "| " + " | ".join(head) + " |"
     table = re.search(rf"^{re.escape(heading)}\n\|[-|]+\|\n((?:\|.*\|\n)+)", text, re.MULTILINE)
-    assert table, f"ARCHITECTURE.md has no table with {head}"
+    assert table, f"docs/interfaces.md has no table with {head}"
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table[1].splitlines()]
 
 
 KEEPERS = {spec.name for spec in stack("sim") if spec.keeps}
-OPTIONAL = {"sign_reader"}  # started by an option alone; its own test is test_sign_reader_node.py
+OPTIONAL = {"sign_reader"}  # started by an option only; tested in test_sign_reader_node.py
 DOCUMENTED = [Topic(*row) for row in rows("topic", "type", "publisher", "QoS")]
 TOPICS = [topic for topic in DOCUMENTED if topic.publisher not in OPTIONAL]
 SERVICES = rows("service", "type", "server")
@@ -73,9 +67,14 @@ def absolute(name: str) -> str:
     return name if name.startswith("/") else f"/{name}"
 
 
+def serves(bed, name, node):
+    """The types of a service, if the node serves it."""
+    return dict(bed.node.get_service_names_and_types_by_node(node, "/")).get(absolute(name))
+
+
 @pytest.fixture(scope="module")
 def stack(bed, processes):
-    """All processes, up and heard of, in the apartment; images small, so that two cores carry it."""
+    """Return all processes, started and discovered, in the apartment; with small images, for two cores."""
     processes.start(parameters={"sim": {"camera_width": 160, "camera_height": 120}, "goal_selector": TIMES})
     bed.hear(msg.Heartbeat, "goal_selector/heartbeat", qos.COMMAND)
     bed.hear(Twist, "cmd_vel_out", qos.COMMAND)
@@ -83,20 +82,21 @@ def stack(bed, processes):
     bed.hear(Odometry, "sim/ground_truth", qos.EVENT)
     bed.hear(msg.SceneDelta, "scene_dictionary/entities", qos.EVENT)
     bed.hear(OccupancyGrid, "grid", qos.LATCHED)
-    bed.until(lambda: set(NODES) <= set(bed.node.get_node_names()), "every node in the graph", timeout=120.0)
-    bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "everyone's diagnostics", timeout=120.0)
-    bed.until(lambda: len(bed.heard["grid"]) >= 2, "a grid and a newer one", timeout=120.0)
+    bed.hear(msg.Holds, "motion_gate/holds", qos.LATCHED)
+    bed.until(lambda: set(NODES) <= set(bed.node.get_node_names()), "every node in the graph")
+    bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "everyone's diagnostics")
+    bed.until(lambda: len(bed.heard["grid"]) >= 2, "a grid and a newer one")
     explorer = bed.action(ProposeGoal, "frontier_expert/propose")
 
-    def answers():  # and has compiled what it compiles at the first question
-        return explorer.result(question(bed), timeout=120.0).error_code == 0
+    def answers():  # and has finished compiling, which the first question triggers
+        return explorer.result(question(bed)).error_code == 0
 
-    bed.until(answers, "the explorer knows where to go", timeout=120.0)
+    bed.until(answers, "the explorer knows where to go")
     return processes
 
 
 def question(bed):
-    """A question to an expert from where the robot stands."""
+    """Return a request to an expert at the robot's current pose."""
     place = bed.last("sim/ground_truth")
     pose = PoseStamped(header=Header(frame_id="map", stamp=place.header.stamp), pose=place.pose.pose)
     directive = directive_to_msg(parse_directive("find the unicorn"))
@@ -104,28 +104,30 @@ def question(bed):
 
 
 def revive(bed, stack, name):
-    """Start it again, and see it up: the next directive has little patience."""
+    """Restart a node and wait until it is up."""
     bed.forget("/diagnostics")
     stack.starter.start_one(name)
-    bed.until(lambda: bed.diagnosis(name), f"{name} is back", timeout=60.0)
+    bed.until(lambda: bed.diagnosis(name), f"{name} is back")
 
 
 # --- the doctor -----------------------------------------------------------------------------------------
 
 
-def ask_the_doctor(domain: int) -> tuple[int, list[str]]:
-    """Exit status and the lines with a fault; the middleware is that of the processes."""
-    asked = Command("lodestar_ros.doctor", "--seconds", "5", environment={"ROS_DOMAIN_ID": str(domain)})
+def ask_the_doctor() -> tuple[int, list[str]]:
+    """Run the doctor with the middleware of the processes; return exit status and the lines with faults."""
+    asked = Command("lodestar_ros.doctor", "--seconds", "10")
     status = asked.ends()
     return status, [line for line in asked.text.splitlines() if line.startswith("FAULT")]
 
 
-def test_the_doctor_finds_no_fault_in_a_sound_stack_and_names_who_passes_the_gate(bed, stack, domain):
-    status, faults = ask_the_doctor(domain)
+def test_the_doctor_finds_no_fault_in_a_sound_stack_and_names_who_passes_the_gate(bed, stack):
+    status, faults = ask_the_doctor()
     assert (status in (0, 1), faults) == (True, [])
     past = bed.on_executor(lambda: bed.node.create_publisher(Twist, "cmd_vel_out", qos.COMMAND))
-    status, faults = ask_the_doctor(domain)
-    bed.on_executor(lambda: bed.node.destroy_publisher(past))
+    try:
+        status, faults = ask_the_doctor()
+    finally:
+        bed.on_executor(lambda: bed.node.destroy_publisher(past))
     assert status == 3
     assert ["/test_bed publishes on cmd_vel_out" in fault for fault in faults] == [True]
 
@@ -141,13 +143,16 @@ def test_every_node_is_a_process_of_its_own(stack):
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 def test_topic(bed, stack, topic):
-    name = absolute(topic.name)
-    infos = bed.node.get_publishers_info_by_topic(name)
-    ours = [info for info in infos if info.node_name in NODES]
-    assert {info.topic_type for info in ours} == {topic.type}
-    publishers = {info.node_name for info in ours}
     groups = {"every node": set(NODES), "keepers of checkpoints": KEEPERS}
-    assert publishers == groups.get(topic.publisher, {topic.publisher})
+    publishers = groups.get(topic.publisher, {topic.publisher})
+
+    def ours():
+        infos = bed.node.get_publishers_info_by_topic(absolute(topic.name))
+        found = [info for info in infos if info.node_name in NODES]
+        return found if {info.node_name for info in found} == publishers else []
+
+    ours = bed.until(ours, f"that {publishers} publish it, and nobody else")
+    assert {info.topic_type for info in ours} == {topic.type}
     expected = qos.PROFILES[topic.profile]
     for info in ours:
         profile = info.qos_profile
@@ -157,7 +162,7 @@ def test_topic(bed, stack, topic):
 
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 def test_everyone_who_listens_can_hear(bed, stack, topic):
-    """No subscriber asks for more than the publisher gives, and all speak of the same type."""
+    """Publishers and subscribers of a topic have the same type and compatible QoS."""
     offered = qos.PROFILES[topic.profile]
     for info in bed.node.get_subscriptions_info_by_topic(absolute(topic.name)):
         if info.node_name not in NODES:
@@ -185,12 +190,12 @@ def test_no_topic_is_missing_in_the_table(bed, stack):
     assert found - known == set()
 
 
-#: A joystick, a person who tells of floors, and SLAM Toolbox, which are there or not.
+#: Topics of optional publishers: a joystick, a person who reports floors, and SLAM Toolbox.
 FROM_OTHERS = {"/cmd_vel_joy", "/goal_selector/told", "/slam_toolbox/graph_visualization"}
 
 
 def test_what_is_subscribed_is_published(bed, stack):
-    """A subscription that nobody feeds is a remap that was forgotten."""
+    """A subscription without publisher indicates a missing remapping."""
     published = {absolute(topic.name) for topic in DOCUMENTED} | FROM_OTHERS
     for node in NODES:
         for name, _ in bed.node.get_subscriber_names_and_types_by_node(node, "/"):
@@ -201,23 +206,23 @@ def test_what_is_subscribed_is_published(bed, stack):
 @pytest.mark.parametrize("row", SERVICES, ids=lambda row: row[0])
 def test_service(bed, stack, row):
     name, kind, server = row
-    served = dict(bed.node.get_service_names_and_types_by_node(server, "/"))
-    assert served.get(absolute(name)) == [kind]
+    assert bed.until(lambda: serves(bed, name, server), f"{server} serves it") == [kind]
 
 
 @pytest.mark.parametrize("row", ACTIONS, ids=lambda row: row[0])
 def test_action(bed, stack, row):
     name, kind, server = row
-    assert dict(get_action_names_and_types(bed.node)).get(absolute(name)) == [kind]
-    served = dict(bed.node.get_service_names_and_types_by_node(server.split(",")[0], "/"))
-    assert f"{absolute(name)}/_action/send_goal" in served
+    kinds = lambda: dict(get_action_names_and_types(bed.node)).get(absolute(name))  # noqa: E731
+    assert bed.until(kinds, "it is served") == [kind]
+    server = server.split(",")[0]
+    bed.until(lambda: serves(bed, f"{name}/_action/send_goal", server), f"{server} serves it")
 
 
 # --- deaths in mid-drive -------------------------------------------------------------------------------
 
 
 def moved(bed, since):
-    """Metres between the odometry at an index and now."""
+    """Return the metres between the odometry message at an index and the newest."""
     track = [message.pose.pose.position for _, message in bed.heard["odom"][since:]]
     return math.dist((track[0].x, track[0].y), (track[-1].x, track[-1].y)) if track else 0.0
 
@@ -228,10 +233,10 @@ def is_driving(bed):
 
 @pytest.fixture
 def directive(bed, stack):
-    """A directive under way for something that is not there, and the robot moving."""
+    """Return a running directive for a missing object, with the robot moving."""
     goal = bed.action(FollowDirective, "follow_directive").send(FollowDirective.Goal(text="find the unicorn"))
     try:
-        bed.until(lambda: is_driving(bed) or goal.future.done(), "the robot drives", timeout=90.0)
+        bed.until(lambda: is_driving(bed) or goal.future.done(), "the robot drives")
         assert not goal.future.done(), f"it ended: {goal.result()}"
     except AssertionError as error:
         said = dict.fromkeys(feedback.text for _, feedback in goal.feedback)
@@ -248,12 +253,12 @@ def directive(bed, stack):
 EXPENDABLE = ("perception", "keyframes", "text_embedder", "semantic_voxels", "ego_vlm_expert", "semantic_map_expert",
               "scene_dictionary")  # fmt: skip
 
-#: What has been killed and started again by the time that the later tests run.
+#: Nodes that earlier tests have killed and restarted.
 REVIVED = (*EXPENDABLE, "sim_navigator", "mapping", "frontier_expert")
 
 
 def test_the_robot_goes_on_without_any_of_those_that_it_can_do_without(bed, stack, directive):
-    """Each is killed in mid-drive and started again; nobody else dies and the directive stays open."""
+    """Each expendable node is killed while driving and restarted; no other dies and the directive stays open."""
     for name in EXPENDABLE:
         stack.kill(name)
         beats = len(bed.heard["goal_selector/heartbeat"])
@@ -265,15 +270,15 @@ def test_the_robot_goes_on_without_any_of_those_that_it_can_do_without(bed, stac
         assert not directive.future.done(), f"the directive ended without {name}: {directive.result()}"
         stack.starter.start_one(name)
     bed.forget("cmd_vel_out")
-    bed.until(lambda: is_driving(bed), "the robot still drives", timeout=90.0)
+    bed.until(lambda: is_driving(bed), "the robot still drives")
     bed.forget("/diagnostics")
-    bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "all are back", timeout=60.0)
+    bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "all are back")
 
 
 def test_entities_that_came_before_reach_one_who_starts_late(bed, stack, directive):
-    """What an expert that has just been started knows of before, it has by paging. The robot drives: where it stands
-    when the map has just been lost there may be nothing but a wall."""
-    bed.until(lambda: bed.count("scene_dictionary", "entities") > 0, "an entity", timeout=90.0)
+    """A restarted expert gets earlier entities by paging. The robot drives, as its view may show only a wall just
+    after the map was lost."""
+    bed.until(lambda: bed.count("scene_dictionary", "entities") > 0, "an entity")
     stack.kill("semantic_map_expert")
     bed.forget("/diagnostics")
     stack.starter.start_one("semantic_map_expert")
@@ -289,9 +294,10 @@ def test_entities_that_came_before_reach_one_who_starts_late(bed, stack, directi
 
 
 def test_the_robot_stands_without_its_navigator_and_the_directive_ends(bed, stack, directive):
-    moment = stack.kill("sim_navigator")
-    assert_stands(bed, moment)
-    result = directive.result(timeout=120.0)
+    bed.hear(Twist, "cmd_vel", qos.COMMAND)  # only now: the doctor reports who else listens to it
+    bed.until(lambda: bed.heard["cmd_vel"], "the navigator's velocities")
+    assert_stands(bed, stack.kill("sim_navigator"), "cmd_vel")
+    result = directive.result()
     assert result.error_code in (
         FollowDirective.Result.NAVIGATOR_UNAVAILABLE,
         FollowDirective.Result.NAVIGATION_FAILED,
@@ -301,21 +307,22 @@ def test_the_robot_stands_without_its_navigator_and_the_directive_ends(bed, stac
 
 
 def test_the_robot_stands_without_a_map_and_the_directive_ends(bed, stack, directive):
-    """The latched grid of a mapping that is dead is not driven on for ever."""
+    """The robot must not keep driving on the latched grid of a dead mapping node."""
     stack.kill("mapping")
-    result = directive.result(timeout=150.0)
+    result = directive.result()
     assert result.error_code == FollowDirective.Result.NO_MAP, result.error_msg
     assert "mapping" in result.error_msg
     bed.forget("cmd_vel_out")
-    bed.until(lambda: len(bed.heard["cmd_vel_out"]) > 20, "a second of commands")
-    assert not is_driving(bed)
+    bed.until(
+        lambda: len(bed.heard["cmd_vel_out"]) > 20 and not is_driving(bed), "a second of commands to stand"
+    )
     revive(bed, stack, "mapping")
     stack.assert_alive(besides=(*EXPENDABLE, "sim_navigator", "mapping"))
 
 
 def test_without_anyone_who_explores_the_directive_ends_with_the_reason(bed, stack, directive):
     stack.kill("frontier_expert")
-    result = directive.result(timeout=150.0)
+    result = directive.result()
     assert result.error_code == FollowDirective.Result.NO_EXPERT, result.error_msg
     assert "frontier" in result.error_msg
     revive(bed, stack, "frontier_expert")
@@ -323,46 +330,50 @@ def test_without_anyone_who_explores_the_directive_ends_with_the_reason(bed, sta
 
 
 def test_the_robot_stands_without_its_selector(bed, stack, directive):
-    moment = stack.kill("goal_selector")
-    assert_stands(bed, moment)
-    directive.future.set_result(None)  # nobody will answer
+    assert_stands(bed, stack.kill("goal_selector"), "goal_selector/heartbeat")
+    directive.future.set_result(None)  # the dead selector will not answer
     stack.starter.start_one("goal_selector")
-    bed.next("goal_selector/heartbeat", lambda beat: beat.held, timeout=90.0)  # it comes back held
-    assert bed.call(SetBool, "motion_gate/hold", SetBool.Request(data=False)).success
-    bed.next("goal_selector/heartbeat", lambda beat: beat.state == "IDLE")
+    bed.next("goal_selector/heartbeat", lambda beat: beat.held)  # it restarts held
+    release_until_idle(bed)
     stack.assert_alive(besides=(*REVIVED, "goal_selector"))
 
 
 def test_the_robot_stands_without_its_gate(bed, stack, directive):
-    """The base itself times out; simulated seconds, by the odometry."""
-    stack.kill("motion_gate")
-    seen = len(bed.heard["odom"])
-    bed.until(lambda: len(bed.heard["odom"]) > seen + 100, "two simulated seconds")
-    after = bed.heard["odom"][seen + 60 :]
-    assert all(abs(m.twist.twist.linear.x) < 0.02 for _, m in after), "it still drives without a gate"
+    """The base times out by itself, in simulated time, measured by odometry."""
+    assert_stands(bed, stack.kill("motion_gate"), "cmd_vel_out", 1.2)
+    number = bed.last("motion_gate/holds").number
     stack.starter.start_one("motion_gate")
+    bed.until(lambda: bed.last("motion_gate/holds").number > number, "it comes back held")
+    assert directive.result().error_code == FollowDirective.Result.HELD
+    release_until_idle(bed)
     stack.assert_alive(besides=(*REVIVED, "goal_selector", "motion_gate"))
 
 
 def test_a_directive_ends_when_the_world_ends(bed, stack, directive):
-    """With the simulator the clock dies; the directive must not stay open for ever."""
+    """Without the simulator the clock stops; the directive must still end."""
     stack.kill("sim")
-    result = directive.result(timeout=150.0)
+    result = directive.result()
     assert result.error_code != 0
     assert result.error_msg
     stack.assert_alive(besides=(*REVIVED, "goal_selector", "motion_gate", "sim"))
 
 
-def assert_stands(bed, moment):
-    """The base itself, by its odometry, stands half a simulated second after `moment` (real time)."""
-    killed = stamp_from_msg(next(m for at, m in reversed(bed.heard["odom"]) if at <= moment).header.stamp)
-    bed.until(lambda: stamp_from_msg(bed.last("odom").header.stamp) > killed + 1.0, "a simulated second")
+def assert_stands(bed, moment, topic, bound=0.5):
+    """Check by odometry that the robot stands `bound` simulated seconds after the last message on the topic of a node
+    that was killed at `moment`, waits for a core apart.
+    """
+    seen = len(bed.heard["odom"])
+    bed.until(lambda: len(bed.heard["odom"]) > seen + 100, "two simulated seconds")
+    waits = moment.waits()
+    last = max(at for at, _ in bed.heard[topic])  # the test's node hears it as late as the odometry
+    killed = stamp_from_msg(next(m for at, m in reversed(bed.heard["odom"]) if at <= last).header.stamp)
     moved = [
         stamp_from_msg(odom.header.stamp)
         for _, odom in bed.heard["odom"]
         if max(abs(v) for v in speeds(odom.twist.twist)) > 0.02
     ]
-    assert max(moved, default=0.0) - killed <= 0.5, f"it still moved {max(moved) - killed:.2f} s later"
+    late = max(moved, default=0.0) - killed
+    assert late <= bound + waits, f"it still moved {late:.2f} s later, {waits:.2f} s of waits"
 
 
 def speeds(twist):

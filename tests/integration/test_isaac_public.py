@@ -1,4 +1,4 @@
-"""The names and frames of the public project Zhefan-Xu/isaac-go2-ros2: what it publishes becomes a scan and a grid."""
+"""Tests with names and frames of the public project Zhefan-Xu/isaac-go2-ros2: its topics give a scan and a grid."""
 
 from __future__ import annotations
 
@@ -9,22 +9,19 @@ from nav_msgs.msg import OccupancyGrid
 from sensor_msgs.msg import LaserScan, PointCloud2
 from tf2_msgs.msg import TFMessage
 
-from integration.bed import Processes
 from lodestar.geometry.poses import planar_transform
-from lodestar_bringup.stack import StackOptions, stack
-from lodestar_bringup.starter import Starter, StopTimes
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg, header, transform_to_msg
 from lodestar_ros.conversions_sensors import cloud_to_msg
 
 NODES = ("cloud_scan", "mapping", "motion_gate")
 BASE, LIDAR = "unitree_go2/base_link", "unitree_go2/lidar_frame"
-X, Y, HEIGHT = 1.0, 2.0, 0.32  # m, the robot in map; it looks along +y
+X, Y, HEIGHT = 1.0, 2.0, 0.32  # m, position of the robot in map, facing +y
 TURN = np.pi / 2.0
 
 
 class PublicSimulator:
-    """The side of the public project: TF from map, and a cloud of a wall 2 m ahead and of the floor."""
+    """Fake of the public project's simulator: TF from map, and a cloud of a wall 2 m ahead and the floor."""
 
     def __init__(self, bed) -> None:
         self._bed = bed
@@ -54,23 +51,14 @@ def _stamped(parent: str, child: str, transform: np.ndarray, stamp: float) -> Tr
 
 
 @pytest.fixture(scope="module")
-def simulator(bed, domain, tmp_path_factory):
+def simulator(bed, processes):
     bed.hear(LaserScan, "scan", qos.RELIABLE)
     bed.hear(OccupancyGrid, "grid", qos.LATCHED)
     bed.hear(Twist, "unitree_go2/cmd_vel", qos.COMMAND)
-    parameters = {name: {"use_sim_time": False} for name in NODES}
-    options = StackOptions(bridge="isaac_go2_ros2", navigator="external", parameters=parameters)
-    specs = [spec for spec in stack("isaac", options) if spec.name in NODES]
-    assert len(specs) == len(NODES)
-    environment = {"ROS_DOMAIN_ID": str(domain)}
-    processes = Processes(domain, tmp_path_factory.mktemp("logs"))
-    processes.starter = Starter(
-        specs, tmp_path_factory.mktemp("logs"), environment=environment, stop_times=StopTimes(3.0, 1.0, 2.0)
-    )
-    processes.starter.start()
-    bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "every node's diagnostics", timeout=60.0)
-    yield bed.on_executor(lambda: PublicSimulator(bed))
-    processes.stop()
+    processes.start(*NODES, use="isaac", bridge="isaac_go2_ros2", navigator="external")
+    assert len(processes.starter.pids()) == len(NODES)
+    bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "every node's diagnostics")
+    return bed.on_executor(lambda: PublicSimulator(bed))
 
 
 def test_the_cloud_becomes_a_scan_from_the_robots_body(bed, simulator) -> None:
@@ -78,7 +66,7 @@ def test_the_cloud_becomes_a_scan_from_the_robots_body(bed, simulator) -> None:
         simulator.publish()
         return bool(bed.heard["scan"]) and np.isfinite(bed.last("scan").ranges).any()
 
-    bed.until(scanned, "a scan", timeout=60.0)
+    bed.until(scanned, "a scan")
     scan = bed.last("scan")
     assert scan.header.frame_id == "scan_link"
     ranges = np.array(scan.ranges)
@@ -87,7 +75,7 @@ def test_the_cloud_becomes_a_scan_from_the_robots_body(bed, simulator) -> None:
 
 
 def test_the_grid_has_the_wall_where_it_is_in_map(bed, simulator) -> None:
-    """Through the frames that `cloud_scan` adds: mapping asks for odom and base_link, which nobody else publishes."""
+    """`cloud_scan` adds the frames odom and base_link, which mapping needs and no other node publishes."""
 
     def mapped() -> bool:
         simulator.publish()
@@ -96,7 +84,7 @@ def test_the_grid_has_the_wall_where_it_is_in_map(bed, simulator) -> None:
         grid = grid_from_msg(bed.last("grid"))
         return bool((grid.cells == 100).any())
 
-    bed.until(mapped, "an occupied cell", timeout=60.0)
+    bed.until(mapped, "an occupied cell")
     message = bed.last("grid")
     cells = np.array(message.data).reshape(message.info.height, message.info.width)
     rows, columns = np.nonzero(cells == 100)
@@ -107,6 +95,6 @@ def test_the_grid_has_the_wall_where_it_is_in_map(bed, simulator) -> None:
 
 
 def test_the_gate_commands_under_the_name_of_the_project(bed, simulator) -> None:
-    bed.until(lambda: bed.heard["unitree_go2/cmd_vel"], "the gate's velocity", timeout=30.0)
+    bed.until(lambda: bed.heard["unitree_go2/cmd_vel"], "the gate's velocity")
     assert bed.last("unitree_go2/cmd_vel") == Twist(), "nothing is allowed to move"
     assert bed.node.count_publishers("cmd_vel_out") == 0

@@ -1,4 +1,4 @@
-"""The memory tells where things were last seen, over its own death too, and the expert goes back there."""
+"""Tests of last seen places: the memory reports them, also after its restart, and the expert returns to them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from waiting import wait_for
 
 from integration.fakes import FakeRobot
 from lodestar.experts.protocol import ProposalRequest
@@ -33,7 +34,7 @@ def thing(identity, label, caption, place, size=0.3):
 
 
 class Flat:
-    """The topics around the memory and the expert."""
+    """Publishers of the inputs of memory and expert."""
 
     def __init__(self, bed, processes):
         self.bed, self.processes = bed, processes
@@ -49,7 +50,7 @@ class Flat:
         bed.hear(msg.SceneDelta, "memory/last_seen", qos.LATCHED)
         self.revision = 0
         self.known = {
-            1: thing(1, "mug", "red mug", (-1.5, 0.0, 0.5)),  # behind the robot, which was told of it
+            1: thing(1, "mug", "red mug", (-1.5, 0.0, 0.5)),  # behind the robot, known but not in view
             2: thing(2, "desk", "brown desk", (3.0, 1.0, 0.4), 0.6),
         }
 
@@ -60,7 +61,7 @@ class Flat:
         return response
 
     def see(self, removed=()):
-        """One image with all things, and the scene without those that are removed."""
+        """Publish an observation of all objects, and the scene without the objects `removed`."""
         stamp = time.time()
         for identity in removed:
             del self.known[identity]
@@ -77,12 +78,8 @@ class Flat:
         self.instances.publish(msg.InstanceArray(header=header(stamp, "map"), observations=seen))
         self.robot.look(parts=("info",))
 
-    def until(self, condition, what, timeout=60.0):
-        end = time.monotonic() + timeout
-        while not condition():
-            assert time.monotonic() < end, f"not within {timeout:.0f} s: {what}\n{self.told()}"
-            self.see()
-            time.sleep(0.2)
+    def until(self, condition, what):
+        wait_for(lambda: condition() or self.see(), lambda: f"{what}\n{self.told()}", every=0.2)
 
     def told(self):
         heard = self.bed.last("memory/last_seen")
@@ -90,9 +87,7 @@ class Flat:
 
     def ask(self):
         request = ProposalRequest(1, time.time(), parse_directive("find the red mug"), 0, np.zeros(3))
-        return self.bed.action(ProposeGoal, "semantic_map_expert/propose").result(
-            request_to_goal(request), 60.0
-        )
+        return self.bed.action(ProposeGoal, "semantic_map_expert/propose").result(request_to_goal(request))
 
 
 @pytest.fixture(scope="module")
@@ -101,22 +96,27 @@ def flat(bed, processes, tmp_path_factory):
     folder = tmp_path_factory.mktemp("home") / "memory"
     processes.start(
         "memory", "text_embedder", "semantic_map_expert",
-        parameters={"memory": {"store.folder": str(folder), "retry_period": 0.5, "last_seen.period": 0.2}},
+        parameters={"memory": {"store.folder": str(folder)}},
     )  # fmt: skip
     bed.until(lambda: bed.diagnosis("memory"), "the memory's diagnostics")
     bed.until(lambda: bed.diagnosis("semantic_map_expert"), "the expert's diagnostics")
+    bed.until_heard(flat.entities, flat.instances)
     bed.on_executor(flat.robot.publish_grid)
     return flat
 
 
 def test_what_the_scene_does_not_have_any_more_is_told_and_gone_back_to(flat):
     flat.until(lambda: flat.bed.count("memory", "store.records") >= 2, "memories")
-    assert flat.told() == []
+    flat.until(lambda: flat.told() == [], "nothing is missed")
     flat.see(removed=(1,))
     flat.until(lambda: flat.told() == ["red mug"], "the mug is where it was last seen")
-    result = flat.ask()
+
+    def found():  # the expert may hear it later
+        result = flat.ask()
+        return result if "the red mug was last seen here" in result.proposal.rationale else None
+
+    result = wait_for(found, lambda: f"the expert goes back to it; {flat.ask()}", every=0.2)
     assert result.error_code == 0, result.error_msg
-    assert "the red mug was last seen here" in result.proposal.rationale
     assert result.proposal.goal.position.x < -0.3
 
 
@@ -126,8 +126,8 @@ def test_a_memory_that_comes_back_still_knows_the_place(flat):
     flat.bed.forget("/diagnostics")
     assert "last seen here" in flat.ask().proposal.rationale, "the last word of a dead memory holds"
     flat.processes.starter.start_one("memory")
-    flat.until(lambda: flat.told() == ["red mug"], "it is recalled from the store", 90.0)
-    assert "last seen here" in flat.ask().proposal.rationale
+    flat.until(lambda: flat.told() == ["red mug"], "it is recalled from the store")
+    flat.until(lambda: "last seen here" in flat.ask().proposal.rationale, "the expert knows it too")
 
 
 def test_a_look_at_the_empty_place_ends_it(flat):

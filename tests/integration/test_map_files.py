@@ -1,4 +1,4 @@
-"""A running stack saves its map, goes on from the file, exports it, and tells the navigator where to keep out."""
+"""Tests of a running stack that saves, loads and exports its map, and publishes keep-out zones."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 import os
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 from nav2_msgs.msg import CostmapFilterInfo
 from nav_msgs.msg import OccupancyGrid
+from waiting import PATIENCE
 
 from integration.fakes import FakeRobot
 from lodestar.language.grammar import parse_directive
@@ -36,8 +36,9 @@ def robot(bed, processes):
     bed.hear(OccupancyGrid, "scene_dictionary/keep_out_mask", qos.LATCHED)
     bed.hear(CostmapFilterInfo, "scene_dictionary/costmap_filter_info", qos.LATCHED)
     processes.start(*NODES)
-    bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "every node's diagnostics", timeout=120.0)
-    robot.watch(lambda: bed.heard[ENTITIES] and bed.heard["keyframes/keyframes"], "an entity", timeout=90.0)
+    bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "every node's diagnostics")
+    seen = lambda: any(scene_from_msg(delta).updated for _, delta in bed.heard[ENTITIES])  # noqa: E731
+    robot.watch(lambda: seen() and bed.heard["keyframes/keyframes"], "an entity")
     return robot
 
 
@@ -49,16 +50,16 @@ def nobody_died(robot, processes):
 
 @pytest.fixture(scope="module")
 def saved(bed, robot, tmp_path_factory):
-    """A folder with the map, and what was in it."""
+    """Return a folder with the saved map, and the map's content."""
     folder = tmp_path_factory.mktemp("maps") / "map"
-    result = bed.action(SaveMap, "scene_dictionary/save").result(SaveMap.Goal(path=str(folder)), timeout=90.0)
+    result = bed.action(SaveMap, "scene_dictionary/save").result(SaveMap.Goal(path=str(folder)))
     assert result.error_code == 0, result.error_msg
     assert result.entity_count > 0 and result.bytes_written > 1000
     return folder, entities(bed)
 
 
 def entities(bed):
-    """Entities by id, as the service tells them, and their session."""
+    """Return the entities by id, from the service, and their session."""
     response = bed.call(
         GetEntities, "scene_dictionary/get_entities", GetEntities.Request(include_archived=True)
     )
@@ -67,7 +68,7 @@ def entities(bed):
 
 
 def load(bed, folder):
-    return bed.action(LoadMap, "scene_dictionary/load").result(LoadMap.Goal(path=str(folder)), timeout=90.0)
+    return bed.action(LoadMap, "scene_dictionary/load").result(LoadMap.Goal(path=str(folder)))
 
 
 def test_what_was_saved_goes_on_in_the_running_stack(bed, robot, saved):
@@ -77,7 +78,9 @@ def test_what_was_saved_goes_on_in_the_running_stack(bed, robot, saved):
     assert result.error_code == 0, result.error_msg
     found, other_session = entities(bed)
     assert set(known) <= set(found) and other_session != session
-    assert any(m.session_id == other_session for _, m in bed.heard[ENTITIES]), "followers hear of it"
+    bed.until(
+        lambda: any(m.session_id == other_session for _, m in bed.heard[ENTITIES]), "followers hear of it"
+    )
     box = max(known.values(), key=lambda e: e.observation_count)
     robot.watch(
         lambda: entities(bed)[0][box.id].observation_count > box.observation_count,
@@ -93,8 +96,7 @@ def test_what_was_saved_goes_on_in_the_running_stack(bed, robot, saved):
 def test_from_a_terminal(bed, robot, saved, tmp_path):
     def maps(*arguments):
         line = [sys.executable, "-m", "lodestar_ros.maps", *map(str, arguments)]
-        environment = {**os.environ, "ROS_DOMAIN_ID": str(bed.node.context.get_domain_id())}
-        return subprocess.run(line, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        return subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
     done = maps("save", tmp_path / "map")
     assert done.returncode == 0 and "entities" in done.stdout, done.stderr
@@ -109,7 +111,7 @@ def test_from_a_terminal(bed, robot, saved, tmp_path):
 
 def test_saving_again_keeps_the_save_before(bed, robot, saved):
     folder, _ = saved
-    result = bed.action(SaveMap, "scene_dictionary/save").result(SaveMap.Goal(path=str(folder)), timeout=90.0)
+    result = bed.action(SaveMap, "scene_dictionary/save").result(SaveMap.Goal(path=str(folder)))
     assert result.error_code == 0, result.error_msg
     assert len([child for child in folder.iterdir() if child.is_dir()]) == 2
     assert load(bed, folder).error_code == 0
@@ -130,15 +132,15 @@ def test_a_bad_file_is_refused_and_changes_nothing(bed, robot, saved, tmp_path):
 def test_a_truncated_file_is_refused_and_changes_nothing(bed, robot, tmp_path):
     folder = tmp_path / "map"
     save = bed.action(SaveMap, "scene_dictionary/save")
-    assert save.result(SaveMap.Goal(path=str(folder)), timeout=90.0).error_code == 0
+    assert save.result(SaveMap.Goal(path=str(folder))).error_code == 0
     part = folder / (folder / "CURRENT").read_text().strip()
-    start = entities(bed)[1].split(".")[-1]  # of each scene; what is before it follows the voxel map, if late
+    start = entities(bed)[1].split(".")[-1]  # the part before it depends on the voxel map
     for name in ("voxels.lodestar", "scene.lodestar"):
         content = (part / name).read_bytes()
         os.truncate(part / name, len(content) // 2)
         result = load(bed, folder)
         assert result.error_code == LoadMap.Result.BAD_FORMAT and name in result.error_msg
-        (part / name).write_bytes(content[:-100] + bytes(100))  # of the right size, but damaged
+        (part / name).write_bytes(content[:-100] + bytes(100))  # right size, but corrupted
         assert load(bed, folder).error_code == LoadMap.Result.BAD_FORMAT
         (part / name).write_bytes(content)
     assert entities(bed)[1].split(".")[-1] == start, "the old scene goes on"
@@ -149,7 +151,7 @@ def test_a_truncated_file_is_refused_and_changes_nothing(bed, robot, tmp_path):
 def test_exports(bed, robot, tmp_path, form):
     export = bed.action(ExportMap, "scene_dictionary/export")
     file = tmp_path / f"map.{form}"
-    result = export.result(ExportMap.Goal(path=str(file), format=form), timeout=90.0)
+    result = export.result(ExportMap.Goal(path=str(file), format=form))
     assert result.error_code == 0, result.error_msg
     data = file.read_bytes()
     assert result.bytes_written == len(data)
@@ -170,11 +172,7 @@ def test_an_unknown_format_is_refused(bed, robot, tmp_path):
 
 
 def test_a_constraint_becomes_a_keep_out_mask(bed, robot):
-    end = time.monotonic() + 60.0
-    while not bed.heard["grid"]:
-        assert time.monotonic() < end
-        robot.scan()
-        time.sleep(0.1)
+    robot.turn(lambda: bed.heard["grid"], "a grid")
     info = bed.until(lambda: bed.last("scene_dictionary/costmap_filter_info"), "the filter's info")
     assert (info.type, info.base, info.multiplier) == (0, 0.0, 1.0)
     assert info.filter_mask_topic == "/scene_dictionary/keep_out_mask"
@@ -187,7 +185,7 @@ def test_a_constraint_becomes_a_keep_out_mask(bed, robot):
         message = bed.last("scene_dictionary/keep_out_mask")
         return message is not None and grid_from_msg(message).occupied.any()
 
-    robot.watch(zone, "a zone", timeout=60.0)
+    robot.watch(zone, "a zone")
     mask = grid_from_msg(bed.last("scene_dictionary/keep_out_mask"))
     box = max((e for e in entities(bed)[0].values() if e.label == "box"), key=lambda e: e.observation_count)
     cells = np.argwhere(mask.occupied)
@@ -201,8 +199,8 @@ def test_a_constraint_becomes_a_keep_out_mask(bed, robot):
     layer = "scene_dictionary/similarity/constraint"
     bed.hear(OccupancyGrid, layer, qos.LATCHED)
     bed.until(lambda: any(max(m.data, default=0) > 50 for _, m in bed.heard[layer]), "the constraint's field")
-    publisher.publish(msg.Directive())  # as goal_selector says when the directive has ended
-    robot.watch(lambda: not zone(), "no zone any more", timeout=60.0)
+    publisher.publish(msg.Directive())  # as published when the directive has ended
+    robot.watch(lambda: not zone(), "no zone any more")
     bed.until(lambda: max(bed.last(layer).data, default=0) <= 0, "the constraint's field is empty")
     assert bed.last("scene_dictionary/costmap_filter_info").type == 0, (
         "the filter stays, for the next directive"

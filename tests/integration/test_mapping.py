@@ -1,4 +1,4 @@
-"""From images to entities through four processes, with bad input of every kind in between."""
+"""Tests of the pipeline from images to entities through four processes, with all kinds of bad input."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from nav_msgs.msg import OccupancyGrid
 from octomap_msgs.msg import Octomap
+from waiting import wait_for
 
 from integration.fakes import CAMERA, FakeRobot
-from lodestar.mapping.octomap import OctoMapConfig
+from lodestar.mapping.occupancy.octomap import OctoMapConfig
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import ExportMap, QueryScene
 from lodestar_interfaces.srv import GetEntities, GetInstances, GetKeyframe
@@ -34,7 +35,7 @@ def robot(bed, processes):
     bed.hear(OccupancyGrid, "grid", qos.LATCHED)
     processes.start(*NODES)
     bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "every node's diagnostics")
-    robot.watch(lambda: bed.heard["scene_dictionary/entities"], "the first entity", timeout=90.0)
+    robot.watch(lambda: bed.heard["scene_dictionary/entities"], "the first entity")
     return robot
 
 
@@ -45,7 +46,7 @@ def nobody_died(robot, processes):
 
 
 def dropped(bed, node, reason, since=0, **look):
-    """Look until a node has counted more drops for a reason than before."""
+    """Publish frames until a node has counted more than `since` drops for a reason."""
     return lambda: bed.count(node, reason) > since
 
 
@@ -57,12 +58,17 @@ def test_the_diagnostics_say_that_drop_offs_are_seen_once_points_have_come(bed, 
     bed.until(lambda: robot.scan() or says("seen: stairs"), "the points show drop-offs")
 
 
-# --- the way of an image -------------------------------------------------------------------------------
+# --- path of an image ---------------------------------------------------------------------------------
 
 
 def test_a_box_in_view_becomes_an_entity(bed, robot):
-    robot.watch(lambda: bed.last("scene_dictionary/entities").updated, "an entity")
-    entity = scene_from_msg(bed.last("scene_dictionary/entities")).updated[-1]
+    def described():
+        """Return the newest version of an entity with a caption and a view, which come after the entity itself."""
+        deltas = [scene_from_msg(delta) for _, delta in bed.heard["scene_dictionary/entities"]]
+        known = [entity for delta in deltas for entity in delta.updated if entity.caption and entity.views]
+        return known[-1] if known else None
+
+    entity = robot.watch(described, "an entity")
     assert (entity.label, entity.caption, entity.attributes) == ("box", "red box", ("red",))
     assert entity.mean[0] == pytest.approx(2.3, abs=0.15), "2 m ahead of the camera, which is 0.3 m ahead"
     assert entity.mean[1] == pytest.approx(0.0, abs=0.1)
@@ -111,16 +117,14 @@ def test_a_scene_dictionary_that_was_killed_is_filled_again(bed, robot, processe
     processes.kill("scene_dictionary")
     bed.forget("scene_dictionary/entities")
     processes.starter.start_one("scene_dictionary")
-    robot.watch(
-        lambda: bed.heard["scene_dictionary/entities"] and bed.last("scene_dictionary/entities").updated,
-        "the entity is back",
-        timeout=60.0,
-    )
+
+    def successors():  # a message of the one that was killed may come late
+        deltas = [delta for _, delta in bed.heard["scene_dictionary/entities"] if delta.session_id != before]
+        return [delta for delta in deltas if delta.updated]
+
+    first = robot.watch(successors, "the entity is back, in another session")[0]
     processes.assert_alive(besides=("scene_dictionary",))
-    assert bed.last("scene_dictionary/entities").updated[0].observation_count > 3, "from the pages, not anew"
-    assert bed.last("scene_dictionary/entities").session_id != before, (
-        "or followers would wait for old revisions"
-    )
+    assert first.updated[0].observation_count > 3, "from the pages, not anew"
 
 
 @pytest.mark.parametrize(
@@ -141,19 +145,21 @@ def test_query(bed, robot, text, code):
 def test_lidar_becomes_a_grid_and_an_octree(bed, robot):
     bed.hear(Octomap, "mapping/octomap", qos.LATCHED)
     bed.forget("grid")
-    end = time.monotonic() + 60.0
-    while not (bed.heard["grid"] and bed.heard["mapping/octomap"]):
-        assert time.monotonic() < end
-        robot.scan()
-        time.sleep(0.1)
-    grid = grid_from_msg(bed.last("grid"))
+
+    def whole():
+        """Return a grid on which the round wall stands at 3 m, and the room is free; the first may lack rays."""
+        grid = grid_from_msg(bed.last("grid")) if bed.heard["grid"] else None
+        if grid is None or not grid.free[tuple(grid.cells_of(np.array([[1.5, 0.0]]))[0])]:
+            return None
+        wall = grid.cells_of(np.array([[2.97, 0.0], [0.0, -2.97]]))
+        return grid if all(grid.occupied[r - 1 : r + 2, c - 1 : c + 2].any() for r, c in wall) else None
+
+    grid = robot.turn(whole, "a grid with the wall and the free room")
     assert grid.resolution == OctoMapConfig().resolution
-    wall = grid.cells_of(np.array([[2.97, 0.0], [0.0, -2.97]]))
-    near = [grid.occupied[r - 1 : r + 2, c - 1 : c + 2].any() for r, c in wall]
-    assert all(near), "the round wall stands at 3 m"
-    free = grid.cells_of(np.array([[1.5, 0.0]]))[0]
-    assert grid.free[tuple(free)]
     assert (grid.cells == -1).any() or grid.cells.shape[0] < 70, "unknown space is kept"
+    robot.turn(
+        lambda: bed.heard["mapping/octomap"] and len(bed.last("mapping/octomap").data) > 100, "an octree"
+    )
     octomap = bed.last("mapping/octomap")
     assert (octomap.id, octomap.binary, len(octomap.data) > 100) == ("OcTree", True, True)
 
@@ -163,16 +169,18 @@ def test_one_who_walks_beside_the_robot_is_told_as_a_mover_and_once_that_nobody_
     begin = time.monotonic()
 
     def turn():
-        walked = time.monotonic() - begin - 1.5  # first, an empty room
+        walked = time.monotonic() - begin - 1.5  # start with an empty room
         walker = (-1.2 + 0.5 * (walked % 5.0), 1.2) if walked > 0.0 else None
         robot.scan(walker=walker)
         time.sleep(0.1)
 
+    def tracks():
+        return [track for _, m in bed.heard["mapping/movers"] for track in m.tracks]
+
     bed.until(
-        lambda: turn() or any(m.tracks for _, m in bed.heard["mapping/movers"]), "a mover", timeout=60.0
+        lambda: turn() or any(track.velocity[0] > 0.2 for track in tracks()), "a mover that walks ahead"
     )
-    track = next(m for _, m in bed.heard["mapping/movers"] if m.tracks).tracks[0]
-    assert track.label == "" and track.velocity[0] > 0.2
+    assert {track.label for track in tracks()} == {""}
     bed.until(
         lambda: robot.scan() or time.sleep(0.1) or not bed.last("mapping/movers").tracks, "nobody is left"
     )
@@ -251,36 +259,32 @@ def test_without_a_transform_at_the_stamp_the_frame_is_dropped(bed, robot):
 
 
 def test_stamps_that_go_backwards_or_repeat_are_counted_and_not_fused(bed, robot):
-    robot.watch(lambda: True, "")
-    stamp = robot.look()
-    before = bed.count("semantic_voxels", "depth.dropped.out_of_order")
-    repeated = bed.count("semantic_voxels", "depth.dropped.duplicate")
-    for _ in range(3):
-        robot.look(stamp - 0.5)
-    robot.look(stamp)
-    bed.until(
-        dropped(bed, "semantic_voxels", "depth.dropped.out_of_order", before), "a stamp below the newest"
-    )
-    robot.watch(lambda: True, "")
-    newest = robot.look()
-    robot.look(newest)
-    bed.until(
-        lambda: (
-            bed.count("semantic_voxels", "depth.dropped.duplicate") > repeated
-            or bed.count("semantic_voxels", "depth.dropped.out_of_order") > before + 3
-        ),
-        "a stamp that was there before",
-    )
+    def backwards():
+        robot.look(robot.look() - 0.5)
+
+    def again():
+        robot.look(robot.look())
+
+    for reason, look in (
+        ("out_of_order", backwards),
+        ("duplicate", again),
+    ):  # images may be lost: again and again
+        before = bed.count("semantic_voxels", f"depth.dropped.{reason}")
+        told = dropped(bed, "semantic_voxels", f"depth.dropped.{reason}", before)
+        wait_for(lambda told=told, look=look: told() or look(), f"depth that is {reason}", every=0.3)
     stamps = [stamp_from_msg(m.header.stamp) for _, m in bed.heard["semantic_voxels/instances"]]
     assert stamps == sorted(set(stamps)), "nothing was fused twice or backwards"
 
 
 def test_an_image_from_long_ago_is_late(bed, robot):
-    """After a newest frame: one that is old but newer than the newest would be, on a stream that hung."""
+    """A scan far older than the newest is dropped and counted."""
     bed.until(lambda: bed.diagnosis("mapping"), "diagnostics of mapping")
     before = bed.count("mapping", "points.dropped")
-    robot.scan(time.time() - 60.0)
-    bed.until(lambda: bed.count("mapping", "points.dropped") > before, "the drop is counted")
+    wait_for(
+        lambda: bed.count("mapping", "points.dropped") > before or robot.scan(time.time() - 60.0),
+        "the drop is counted",
+        every=0.3,
+    )
 
 
 def test_surfaces_have_the_colour_of_the_images_and_need_none(bed, robot, tmp_path):
@@ -289,7 +293,7 @@ def test_surfaces_have_the_colour_of_the_images_and_need_none(bed, robot, tmp_pa
 
     def grey_levels():
         file = tmp_path / "map.glb"
-        assert export.result(ExportMap.Goal(path=str(file), format="glb"), timeout=60.0).error_code == 0
+        assert export.result(ExportMap.Goal(path=str(file), format="glb")).error_code == 0
         data = file.read_bytes()
         start = 20 + int.from_bytes(data[12:16], "little")
         content = json.loads(data[20:start])
@@ -309,7 +313,13 @@ def test_surfaces_have_the_colour_of_the_images_and_need_none(bed, robot, tmp_pa
 
 
 def test_diagnostics_tell_age_rate_latency_drops_and_memory(bed, robot):
-    robot.watch(lambda: bed.count("semantic_voxels", "depth.received") > 20, "some frames")
+    robot.watch(
+        lambda: (
+            bed.count("semantic_voxels", "depth.received") > 20
+            and float(bed.diagnosis("semantic_voxels").get("depth.rate_hz", "0")) > 0.5
+        ),
+        "some frames, and their rate",
+    )
     found = bed.diagnosis("semantic_voxels")
     for key in (
         "depth.age_s",
@@ -323,11 +333,10 @@ def test_diagnostics_tell_age_rate_latency_drops_and_memory(bed, robot):
     ):
         assert key in found, sorted(found)
     assert float(found["memory_mib"]) > 20.0
-    assert float(found["depth.rate_hz"]) > 0.5
 
 
 def test_keyframes_name_what_they_show_and_serve_the_image(bed, robot):
-    """It turns, so that there is something new to see; this leaves a second box in the scene."""
+    """The robot turns to get new keyframes; this leaves a second box in the scene."""
     robot.pose = (0.0, 0.0, 1.2)
     robot.watch(
         lambda: [m for _, m in bed.heard["keyframes/keyframes"] if m.instances], "a keyframe with an instance"
@@ -347,7 +356,7 @@ def test_an_image_that_the_detector_left_out_is_no_keyframe(bed, robot):
     robot.pose = (0.0, 0.0, 2.4)
 
     def linked():
-        robot.look(parts=("info", "color"))  # without labels: nobody says what it shows
+        robot.look(parts=("info", "color"))  # without labels: no detections
         return {m.id for _, m in bed.heard["keyframes/keyframes"] if m.instances}
 
     robot.watch(linked, "a keyframe with an instance")

@@ -1,4 +1,4 @@
-"""The memory node as a process: it remembers what is said on the topics, answers, and outlives a bad store."""
+"""Tests of the memory node as a process: it stores its inputs, answers questions, and survives a damaged store."""
 
 from __future__ import annotations
 
@@ -37,8 +37,10 @@ def test_a_locked_store_is_told_and_answered_with_a_code_and_memories_wait(stree
     assert "is open in process" in result.error_msg
     assert street.manage(Manage.Request.PIN, ids=[1]).error_code == Manage.Response.STORE_UNAVAILABLE
     blocker.close()
-    street.look_until(lambda: street.count("store.records") > 0, "the store is opened once it is free")
-    assert street.count("waiting") == 0
+    street.look_until(
+        lambda: street.count("store.records") > 0 and street.count("waiting") == 0,
+        "the store is opened once it is free, and takes what has waited",
+    )
     street.processes.assert_alive()
 
 
@@ -59,11 +61,12 @@ def test_an_answer_comes_with_its_proof_and_places(street):
 def test_a_question_in_other_words_is_answered_and_says_as_which(street):
     street, _ = street
     plain = street.ask("where is the red mug?").places[0].pose.position
-    street.bed.until(
-        lambda: street.ask("any idea of the whereabouts of the red mug?").error_code == Result.NONE,
-        "the embedder has told the examples' vectors",
-    )
-    result = street.ask("any idea of the whereabouts of the red mug?")
+
+    def answered():
+        result = street.ask("any idea of the whereabouts of the red mug?")
+        return result if result.error_code == Result.NONE else None
+
+    result = street.bed.until(answered, "the embedder has told the examples' vectors")
     assert result.answer.startswith('I take this as "where')
     place = result.places[0].pose.position
     assert (place.x, place.y) == pytest.approx((plain.x, plain.y), abs=0.3)
@@ -182,11 +185,13 @@ def test_what_the_command_cannot_do_is_said(street, ask, arguments, code, said):
 def test_nothing_is_remembered_while_the_robot_is_lost(street):
     street, _ = street
     street.robot.transforms = False
-    before = street.count("segments.lost")
-    street.look_until(lambda: street.count("segments.lost") > before, "a segment is dropped")
-    told = street.manage(Manage.Request.TELL, text="I am here")
-    assert told.error_code == Manage.Response.LOST
-    street.robot.transforms = True
+    try:
+        before = street.count("segments.lost")
+        street.look_until(lambda: street.count("segments.lost") > before, "a segment is dropped")
+        told = street.manage(Manage.Request.TELL, text="I am here")
+        assert told.error_code == Manage.Response.LOST
+    finally:
+        street.robot.transforms = True
 
 
 def test_a_killed_memory_goes_on_with_all_that_it_had(street):
@@ -198,7 +203,7 @@ def test_a_killed_memory_goes_on_with_all_that_it_had(street):
     street.processes.kill("memory")
     street.bed.forget("/diagnostics")
     street.processes.starter.start_one("memory")
-    street.look_until(lambda: street.count("store.records") > len(before), "it remembers more", 90.0)
+    street.look_until(lambda: street.count("store.records") > len(before), "it remembers more")
     after_path = street.folder.parent / "exports" / "after.jsonl"
     street.manage(Manage.Request.EXPORT, path=str(after_path))
     after = {json.loads(line).get("origin") for line in after_path.read_text().splitlines()[1:]}

@@ -1,4 +1,4 @@
-"""A model that sees answers from the pictures that a running memory chooses, outlines and draws for it."""
+"""Tests of answers by a vision model from pictures that a running memory selects, outlines and annotates."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "src" / "lodestar" / "test" / "models"))
 
 from chat_server import chat_server
+from waiting import wait_for
 
 from integration.street import Street, thing
 from lodestar_interfaces import msg, srv
@@ -31,7 +32,7 @@ LISTED = re.compile(r"^k(\d+): .*$", re.MULTILINE)
 
 
 def user_of(body):
-    """The text and the images of a request."""
+    """Return the text and the images of a request."""
     content = body["messages"][1]["content"]
     if isinstance(content, str):
         return content, []
@@ -41,7 +42,7 @@ def user_of(body):
 
 
 def looks(body):
-    """Caption every segment, and say of every question what lies on the table of its first picture."""
+    """Return the fake model's reply: a caption for a segment; for questions, a claim about the first picture."""
     if "caption" in json.dumps(body.get("response_format", {})):
         return json.dumps({"caption": "A brown table in a hall."})
     listed = LISTED.findall(user_of(body)[0])
@@ -68,14 +69,14 @@ def test_pictures_of_what_is_meant_and_of_frontiers_reach_the_model_with_the_out
             lambda: bed.node.create_publisher(msg.FrontierArray, "frontier_expert/frontiers", qos.LATCHED)
         )
         street.start("keyframes", **{
-            "shared.language_model": True, "shared.vision_model": True, "agent.sure": 1.1, "agent.seconds": 20.0,
+            "shared.language_model": True, "shared.vision_model": True, "agent.sure": 1.1, "agent.seconds": 100.0,
             "shared.endpoint.base_url": server.url, "shared.endpoint.model": "m",
             "agent.chat.rest": 0.0, "agent.chat.retries.tries": 0,
         })  # fmt: skip
-        street.look_until(lambda: street.count("images.known") >= 1, "the first keyframe", 60.0, image=True)
+        street.look_until(lambda: street.count("images.known") >= 1, "the first keyframe", image=True)
         street.walk(0.4)
-        street.look_until(lambda: street.count("snapshots") >= 1, "a snapshot", 40.0, image=True)
-        for turned in np.linspace(0.0, np.pi, 8):  # away from all that is known, as a robot turns
+        street.look_until(lambda: street.count("snapshots") >= 1, "a snapshot", image=True)
+        for turned in np.linspace(0.0, np.pi, 8):  # turn away from all known objects
             street.robot.pose = (0.4, 0.0, float(turned))
             street.see(image=True)
             time.sleep(0.2)
@@ -87,19 +88,20 @@ def test_pictures_of_what_is_meant_and_of_frontiers_reach_the_model_with_the_out
         def bare():
             return [one for one in stored() if not one.instances]
 
-        street.look_until(bare, "an image without things", 40.0, image=True)
+        street.look_until(bare, "an image without things", image=True)
         empty, known = bare()[-1], {one.id: one for one in stored()}
-        street.look_until(lambda: street.count("images.known") >= len(known), "its record", 20.0)
+        street.look_until(lambda: street.count("images.known") >= len(known), "its record")
         frontier = msg.Frontier(id=1, keyframe_id=empty.id, reachable=True, information_gain=5.0)
         frontiers.publish(msg.FrontierArray(header=header(time.time(), "map"), frontiers=[frontier]))
-        text, images = "", []
-        for _ in range(5):  # until the memory has heard of the frontier
+
+        def answered():
+            """The answer, text and images of a question after the memory has heard of the frontier."""
             result = street.ask("what is lying on the brown table?")
             asked = (user_of(body) for body in reversed(server.requests))
-            text, images = next(found for found in asked if found[0].startswith("Question:"))
-            if "at a frontier" in text:
-                break
-            time.sleep(1.0)
+            text, images = next((one for one in asked if one[0].startswith("Question:")), ("", []))
+            return (result, text, images) if "at a frontier" in text else None
+
+        result, text, images = wait_for(answered, "a question with a picture of the frontier", every=1.0)
         assert result.error_code == AnswerQuestion.Result.NONE
         assert "A model sees this in a picture" in result.answer and "stapler" in result.names
         lines = {int(line.group(1)): line.group(0) for line in LISTED.finditer(text)}

@@ -1,4 +1,4 @@
-"""go2_lidar with the clouds of a Mid-360 that hangs upside down, as its driver sends them."""
+"""Tests of go2_lidar with clouds from the driver of a Mid-360 mounted upside down."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar_ros.conversions_sensors import cloud_from_msg
 
 MOUNT = {"lidar.topic": "livox/lidar", "lidar.x": 0.2, "lidar.y": 0.0, "lidar.z": 0.15}
 UPSIDE_DOWN = {**MOUNT, "lidar.roll": math.pi, "lidar.pitch": 0.0, "lidar.yaw": 0.0}
-AHEAD, LEFT = (2.0, 0.0, 0.1), (0.2, 3.0, 0.0)  # m in base_link
+AHEAD, LEFT = (2.0, 0.0, 0.1), (0.2, 3.0, 0.0)  # metres in base_link
 ROW = np.dtype(
     [(name, "<f4") for name in ("x", "y", "z", "intensity")]
     + [("tag", "u1"), ("line", "u1"), ("timestamp", "<f8")]
@@ -23,7 +23,7 @@ ROW = np.dtype(
 
 
 def livox(stamp: float) -> PointCloud2:
-    """A sweep with two points as the sensor sees them, and one beam without a return."""
+    """Return a cloud of two points in the sensor's frame and one beam without a return."""
     rows = np.zeros(3, ROW)
     for row, (x, y, z) in zip(rows, (AHEAD, LEFT)):
         row["x"], row["y"], row["z"] = x - 0.2, -y, -(z - 0.15)

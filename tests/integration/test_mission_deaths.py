@@ -1,10 +1,11 @@
-"""A mission of ten waypoints on the simulator's navigator, which is killed, as the mission's runner is."""
+"""Tests of a mission of ten waypoints during which the simulator's navigator and the mission runner are killed."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+import re
 import signal
 import time
 
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
+from waiting import wait_for
 
 from integration.commands import Command
 from integration.fakes import FakeRobot
@@ -22,8 +24,8 @@ from lodestar_ros.conversions import header
 
 pytestmark = pytest.mark.slow
 
-PATIENCE = 120.0  # s; the command loads the grammar, the navigator compiles its kernels
-PERIOD = 0.05  # s
+PERIOD = 0.05  # s between two odometry messages
+LOST = {"loop.navigator_timeout": 10.0, "navigator.silence_timeout": 10.0}  # a dead navigator is noticed
 STEPS = [(1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0), (-1.0, 0.0)] * 2
 TEXT = "\n".join(
     ["mission: rounds", "retries: 20", "retry_delay: 1 s", "steps:"]
@@ -32,7 +34,7 @@ TEXT = "\n".join(
 
 
 class Base:
-    """Does as motion_gate says, in thought; odometry and TF follow."""
+    """Fake base that follows the velocities of motion_gate and publishes odometry and TF."""
 
     def __init__(self, bed):
         self._robot = FakeRobot(bed)
@@ -70,15 +72,15 @@ class Base:
 def base(bed, processes):
     bed.hear(msg.Heartbeat, "goal_selector/heartbeat", qos.COMMAND)
     base = bed.on_executor(lambda: Base(bed))
-    parameters = {"goal_selector": TIMES, "sim_navigator": {"grid_holds": 0.0}}
+    parameters = {"goal_selector": TIMES | LOST, "sim_navigator": {"grid_holds": 0.0}}
     processes.start("goal_selector", "motion_gate", "sim_navigator", parameters=parameters)
-    bed.next("goal_selector/heartbeat", timeout=PATIENCE)
-    bed.until(lambda: bed.diagnosis("sim_navigator"), "the navigator", PATIENCE)
+    bed.next("goal_selector/heartbeat")
+    bed.until(lambda: bed.diagnosis("sim_navigator"), "the navigator")
     return base
 
 
 @pytest.fixture
-def command(domain, tmp_path):
+def command(tmp_path):
     path = tmp_path / "mission.yaml"
     path.write_text(TEXT)
     running = []
@@ -87,7 +89,6 @@ def command(domain, tmp_path):
         running.append(
             Command(
                 "lodestar_bringup.mission", str(path), "--folder", str(tmp_path / "state"),
-                environment={"ROS_DOMAIN_ID": str(domain)},
             )
         )  # fmt: skip
         return running[-1]
@@ -98,12 +99,10 @@ def command(domain, tmp_path):
 
 
 def under_way(base, command, number):
-    """The robot is on its way to a step, and moves."""
-    command.until(lambda: f"Step {number} of 10" in command.text, f"step {number}", PATIENCE)
-    begun, end = base.place, time.monotonic() + PATIENCE
-    while math.dist(base.place, begun) < 0.1:
-        assert time.monotonic() < end, command.text
-        time.sleep(PERIOD)
+    """Wait until the robot moves towards a step's waypoint."""
+    command.until(lambda: f"Step {number} of 10" in command.text, f"step {number}")
+    begun = base.place
+    wait_for(lambda: math.dist(base.place, begun) >= 0.1, lambda: f"it moves\n{command.text}")
 
 
 def kill(command):
@@ -116,22 +115,25 @@ def test_ten_waypoints_survive_kill_9_of_the_runner_and_of_the_navigator(base, c
     under_way(base, first, 3)
     kill(first)
     second = command()
-    second.until(lambda: "Going on with round 1, step 3" in second.text, "it goes on", PATIENCE)
+    second.until(lambda: "Going on with round 1, step " in second.text, "it goes on")
+    gone_on = int(re.search(r"Going on with round 1, step (\d+)", second.text)[1])
+    assert 3 <= gone_on <= 5, "the robot may have arrived before its runner was killed"
     under_way(base, second, 5)
     processes.kill("sim_navigator")
-    second.until(lambda: "failed, is tried again" in second.text, "the step fails", PATIENCE)
+    second.until(lambda: "failed, is tried again" in second.text, "the step fails")
     processes.starter.start_one("sim_navigator")
     under_way(base, second, 7)
     processes.kill("sim_navigator")
     kill(second)
     processes.starter.start_one("sim_navigator")
     third = command()
-    assert third.ends(2 * PATIENCE) == 0, third.text
+    third.until(lambda: "Step 10 of 10" in third.text, "the last step")
+    assert third.ends() == 0, third.text
     assert "10 of 10 steps done" in third.text
     (report,) = (tmp_path / "state" / "reports").iterdir()
     lines = [json.loads(line) for line in report.read_text().splitlines()]
     assert [(line["step"], line["outcome"]) for line in lines] == [
         (number, "done") for number in range(1, 11)
     ]
-    assert lines[4]["attempts"] >= 2 and math.dist(base.place, STEPS[-1]) < 0.6
+    assert max(line["attempts"] for line in lines[4:6]) >= 2 and math.dist(base.place, STEPS[-1]) < 0.6
     processes.assert_alive(besides=("sim_navigator",))

@@ -1,4 +1,4 @@
-"""A keep-out zone that appears where the robot stands is laid as the robot leaves it, in the mask that Nav2 reads."""
+"""Test of a keep-out zone on top of the robot: it enters Nav2's mask in full only after the robot has left it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg
 
 MASK = "scene_dictionary/keep_out_mask"
-FENCE = [0.1, -3.0, 3.0, -3.0, 3.0, 3.0, 0.1, 3.0]  # m; the robot's centre at (0, 0) lies outside
-BODY = math.hypot(0.70, 0.32) / 2.0  # m
+FENCE = [0.1, -3.0, 3.0, -3.0, 3.0, 3.0, 0.1, 3.0]  # x, y of corners, m; (0, 0) is outside
+BODY = math.hypot(0.70, 0.32) / 2.0  # m, circumscribed radius of the robot
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +29,13 @@ def robot(bed, processes):
 
 
 def mask(bed):
-    """The newest mask and its middles, None before the first."""
+    """Return the newest mask as a grid, None if none was received."""
     message = bed.last(MASK)
     return None if message is None else grid_from_msg(message)
 
 
 def under(grid, pose):
-    """Values of the mask under the robot's body."""
+    """Return the set of mask values under the robot's body."""
     places = grid.points_of(np.argwhere(np.ones_like(grid.cells, bool)))
     near = np.hypot(*(places - np.array(pose[:2])).T) <= BODY
     return set(grid.cells.reshape(-1)[near].tolist())
@@ -53,7 +53,7 @@ def test_the_zone_waits_until_the_robot_has_left_it_and_says_so(bed, robot, proc
         robot.pose = (0.1 * step, 0.0, 0.0)
     bed.until(lambda: HELD_BACK not in mask(bed).cells, "the zone is laid in full")
     bed.until(lambda: "laid in full" in processes.log("scene_dictionary"), "it is said")
-    robot.pose = (0.3, 0.0, 0.0)  # at the edge again
+    robot.pose = (0.3, 0.0, 0.0)  # back at the zone's edge
     seen = len(bed.heard[MASK])
     robot.publish_grid(9.0)
     bed.until(lambda: len(bed.heard[MASK]) > seen, "a mask on the wider grid")

@@ -1,4 +1,4 @@
-"""Inputs as public reports tell of them: static transforms that nobody keeps, scans that contradict themselves."""
+"""Tests of faulty inputs from public bug reports: volatile static transforms, and inconsistent scans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lodestar_ros.conversions import header
 
 @pytest.fixture(scope="module")
 def driver(bed, processes):
-    """The node of a LiDAR whose scans `mapping` is to read, with a robot around it."""
+    """Return the node of a LiDAR driver that publishes scans for `mapping`, with a robot's transforms."""
     robot = bed.on_executor(lambda: FakeRobot(bed))
     node = bed.on_executor(lambda: Node("laser_driver", namespace="/front", context=bed.node.context))
     processes.start("mapping", parameters={"mapping": {"source": "scan"}})
@@ -38,7 +38,7 @@ def scan(frame: str, step: float, beams: int = 360) -> LaserScan:
 
 @pytest.fixture
 def scanning(bed, driver):
-    """Publishes a scan ten times a second until the test ends."""
+    """Publish a scan ten times a second during the test."""
     publisher = driver.create_publisher(LaserScan, "/scan", qos.RELIABLE)
     timers = []
 
@@ -53,7 +53,7 @@ def scanning(bed, driver):
 
 
 def test_who_publishes_static_transforms_without_keeping_them_is_named(bed, driver, processes, scanning):
-    """The node that lacks them says so in its diagnostics and its log, until they are published as they should be."""
+    """The node without the transforms reports it in diagnostics and log until they are published as latched."""
     message = TransformStamped(header=header(0.0, "base_link"), child_frame_id="front_laser")
     message.transform.rotation.w = 1.0
     volatile = driver.create_publisher(TFMessage, "/tf_static", qos.TF)
@@ -62,7 +62,7 @@ def test_who_publishes_static_transforms_without_keeping_them_is_named(bed, driv
     named = "/front/laser_driver cannot be heard on /tf_static: it publishes volatile"
     bed.until(lambda: named in bed.diagnosis("mapping").get("tf.unheard", ""), "its node in the diagnostics")
     assert named in bed.diagnosis("mapping")["message"]
-    assert named in processes.log("mapping")
+    bed.until(lambda: named in processes.log("mapping"), "its node in the log")
     driver.destroy_publisher(volatile)
     kept = driver.create_publisher(TFMessage, "/tf_static", qos.TF_STATIC)
     kept.publish(TFMessage(transforms=[message]))
@@ -76,5 +76,5 @@ def test_a_scan_that_contradicts_itself_is_counted_and_told_with_its_header(bed,
     bed.until(lambda: bed.count("mapping", "scan.dropped.malformed") > before, "the dropped scan")
     said = bed.diagnosis("mapping")["message"]
     assert "scan in 'lidar_link' at " in said and "-3.14159, 3.14159, -0.0175" in said
-    assert "the step turns clockwise" in processes.log("mapping")
+    bed.until(lambda: "the step turns clockwise" in processes.log("mapping"), "the reason in the log")
     processes.assert_alive()

@@ -1,4 +1,4 @@
-"""People that the voxel map tracks reach the mask that Nav2 reads as a cost, and leave it again."""
+"""Test that people tracked by the voxel map add cost to Nav2's mask, and that the cost disappears again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nav_msgs.msg import OccupancyGrid
 
 from integration.fakes import FakeRobot
 from lodestar.grid.occupancy import COMFORT, HELD_BACK
-from lodestar.mapping.mover_tracks import FIRST_TRACK, MoverTrack
+from lodestar.mapping.movers.mover_tracks import FIRST_TRACK, MoverTrack
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg

@@ -1,4 +1,4 @@
-"""A language model reads queries where the dictionary is told so, and the grammar where the model does not."""
+"""Tests of queries parsed by a language model if configured, with the grammar as fallback."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANSWERS = [json.dumps(GRAPH), "I would rather not."]
 
 @pytest.fixture(scope="module")
 def endpoint():
-    """An OpenAI-compatible server: a graph first, then no graph."""
+    """Yield a fake OpenAI-compatible server that first returns a query graph, then invalid text."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""A run is recorded as it is, and played again as soon as the nodes that hear it run."""
+"""Tests that a run is recorded completely, and replayed once the subscribing nodes run."""
 
 from __future__ import annotations
 
@@ -9,23 +9,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 from geometry_msgs.msg import Transform, TransformStamped, Vector3
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import PointCloud2
 from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
-from integration.bed import PATIENCE, Bed, Processes
+from integration.bed import Bed, Processes
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.bag_files import BagReader
 from lodestar_ros.conversions import stamp_from_msg, stamp_to_msg
 from lodestar_ros.conversions_sensors import cloud_to_msg
 
-BEGIN = 5000.0  # s, of the recording's stamps
+BEGIN = 5000.0  # s, first stamp of the recording
+#: So that a test that hears late loses none.
+QUEUED = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)
 
 
 def transforms(stamp: float, *pairs: tuple[str, str]) -> TFMessage:
-    """Transforms of these pairs of frames, each 1 m along x."""
+    """Return a message of transforms for pairs of frames, each 1 m along x."""
     return TFMessage(
         transforms=[
             TransformStamped(
@@ -40,7 +43,7 @@ def transforms(stamp: float, *pairs: tuple[str, str]) -> TFMessage:
 
 @pytest.fixture(scope="module")
 def recording(bed: Bed, processes: Processes, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a recording of ten clouds with their frames and a decision."""
+    """Return the folder of a recording of ten clouds with transforms and a decision."""
     parent = tmp_path_factory.mktemp("recordings")
     processes.start("recorder", record=True, parameters={"recorder": {"folder": str(parent)}})
     node = bed.node
@@ -56,17 +59,17 @@ def recording(bed: Bed, processes: Processes, tmp_path_factory: pytest.TempPathF
 
     clock, tf, static, points, decisions = talkers = bed.on_executor(make)
     static.publish(transforms(0.0, ("base_link", "lidar_link")))
-    bed.until(lambda: all(one.get_subscription_count() for one in talkers), "the recorder to hear all")
+    bed.until_heard(*talkers)
     decisions.publish(msg.Decision(epoch=7, chosen="frontier"))
     began = time.monotonic()
     for number in range(10):
-        # At the pace of their stamps: who hears them when they are played keeps the last few.
+        # Publish at the pace of the stamps, as subscribers of the replay keep only the last few.
         bed.until(lambda due=began + 0.1 * number: time.monotonic() >= due, "the time of the next cloud")
         stamp = BEGIN + 0.1 * number
         clock.publish(Clock(clock=stamp_to_msg(stamp)))
         tf.publish(transforms(stamp, ("map", "odom"), ("odom", "base_link")))
         points.publish(cloud_to_msg(np.full((5, 3), number, np.float32), stamp, "lidar_link"))
-    for _ in range(2):  # its executor has taken all that had arrived, between two words of its own
+    for _ in range(2):  # between two diagnostics, the recorder has processed all received messages
         bed.next("/diagnostics", lambda array: any(status.name == "recorder" for status in array.status))
     assert "records" in bed.diagnosis("recorder")["message"]
     processes.stop()
@@ -86,9 +89,9 @@ def test_inputs_and_conclusions_are_in_it_with_the_parameter_files(recording: Pa
 
 
 @pytest.fixture
-def mapping(domain: int, tmp_path: Path) -> Iterator[Processes]:
-    """The node that is waited for, to be started later."""
-    later = Processes(domain, tmp_path)
+def mapping(tmp_path: Path) -> Iterator[Processes]:
+    """Yield processes with which the test starts the node that the player waits for."""
+    later = Processes(tmp_path)
     yield later
     later.stop()
 
@@ -97,7 +100,7 @@ def test_it_is_played_once_the_awaited_node_runs_and_says_before_for_whom_it_wai
     recording: Path, bed: Bed, processes: Processes, mapping: Processes
 ) -> None:
     for kind, topic, profile in (
-        (PointCloud2, "points", qos.SENSOR),
+        (PointCloud2, "points", QUEUED),
         (TFMessage, "/tf", qos.TF),
         (TFMessage, "/tf_static", qos.TF_STATIC),
         (Clock, "/clock", qos.SENSOR),
@@ -110,11 +113,12 @@ def test_it_is_played_once_the_awaited_node_runs_and_says_before_for_whom_it_wai
     assert not bed.heard["points"], "nothing is played before"
     bed.until(lambda: bed.heard["/clock"], "the time of the recording")
     assert stamp_from_msg(bed.last("/clock").clock) == pytest.approx(BEGIN)
-    assert [one.child_frame_id for one in bed.last("/tf_static").transforms] == ["lidar_link"]
+    static = bed.until(lambda: bed.last("/tf_static"), "the static transforms")
+    assert [one.child_frame_id for one in static.transforms] == ["lidar_link"]
     mapping.start("mapping", use="replay", bag=str(recording))
-    bed.until(lambda: len(bed.heard["points"]) == 10, "every cloud", PATIENCE)
+    bed.until(lambda: len(bed.heard["points"]) == 10, "every cloud")
     stamps = [stamp_from_msg(message.header.stamp) for _, message in bed.heard["points"]]
     assert stamps == pytest.approx([BEGIN + 0.1 * number for number in range(10)])
     bed.until(lambda: bed.diagnosis("player").get("message") == "finished", "its end")
-    assert len(bed.heard["/tf"]) == 10
+    bed.until(lambda: len(bed.heard["/tf"]) == 10, "every transform")
     assert not bed.heard["goal_selector/decision"], "conclusions are those of the nodes that run now"

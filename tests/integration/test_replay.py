@@ -1,4 +1,4 @@
-"""A recording through the running nodes."""
+"""Tests of replaying a recording through running nodes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import cv2
 import numpy as np
 import pytest
+from waiting import PATIENCE
 
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.store import MemoryStore
@@ -16,17 +17,22 @@ from lodestar_eval.demo import replay
 from lodestar_eval.demo.player import base_of_camera
 
 pytestmark = pytest.mark.alone
-FIRST_STAMP = 1000.0  # s, of the recording; before it come frames that wake the nodes
+FIRST_STAMP = 1000.0  # s, first stamp of the recording, after the warm-up frames
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    monkeypatch.setattr(replay, "_LAST_TIMEOUT", PATIENCE)
 
 
 @pytest.fixture
 def recording(tmp_path):
-    """A red crate before a wall, of a camera that moves sideways, one image in 0.1 s."""
+    """Return the folder of a recording: red crate before a wall, camera moving sideways, 10 images per second."""
     return recorded(tmp_path, 3)
 
 
 def recorded(tmp_path, step, count=10):
-    """So many images, each `step` thirtieths of a second after the one before."""
+    """Write a recording of `count` images, `step` / 30 s apart."""
     (tmp_path / "camera-intrinsics.txt").write_text("150 0 79.5\n0 150 59.5\n0 0 1\n")
     rows, columns = np.mgrid[0:120, 0:160]
     for number in range(count):
@@ -35,7 +41,7 @@ def recorded(tmp_path, step, count=10):
         x, y = (columns - 79.5) / 150.0 * 1.8 + pose[0, 3], (rows - 59.5) / 150.0 * 1.8
         crate = (np.abs(x) < 0.35) & (np.abs(y) < 0.3)
         color = np.full((120, 160, 3), 200, np.uint8)
-        color[crate] = (30, 30, 190)  # blue first
+        color[crate] = (30, 30, 190)  # in BGR order
         stem = f"{tmp_path}/frame-{step * number:06d}"
         cv2.imwrite(f"{stem}.depth.png", np.where(crate, 1800, 3000).astype(np.uint16))
         cv2.imwrite(f"{stem}.color.png", color)
@@ -52,17 +58,15 @@ def test_every_frame_is_fused_and_the_thing_in_it_found(recording, capsys):
 
 
 def test_a_recording_that_is_replayed_builds_the_same_memory(tmp_path):
-    """Twice through the running nodes: what is remembered of the recording's own time is the same, and says what it
-    shows.
-    """
-    recorded(tmp_path, 15, 16)  # 8 s, with two whole segments
+    """Two replays give the same memories of the recording's time, which name the object in it."""
+    recorded(tmp_path, 15, 16)  # 8 s, two complete segments
     remembered = [remembered_of(tmp_path, tmp_path / f"memory {run}") for run in (1, 2)]
     assert remembered[0] == remembered[1]
     assert any("red object" in text for _, text, _ in remembered[0]), remembered[0]
 
 
 def remembered_of(recording, folder):
-    """Return (start, text, number of things) of each segment after the frames that woke the nodes."""
+    """Replay a recording; return (start, text, number of objects) of each memory segment after the warm-up frames."""
     status = replay.main(
         [str(recording), "--rate", "2", "--out", str(recording / "out"), "--memory", str(folder)]
     )
@@ -75,7 +79,7 @@ def remembered_of(recording, folder):
 
 
 def test_the_robot_of_a_recording_stands_upright_where_the_camera_is():
-    """Optical frame: z ahead, x right. This one looks along y of odom, tilted down."""
+    """The camera looks along y of odom, tilted down (optical frame: z ahead, x right)."""
     tilt = math.radians(30.0)
     ahead, right = np.array([0.0, math.cos(tilt), -math.sin(tilt)]), np.array([1.0, 0.0, 0.0])
     camera = np.eye(4)
@@ -83,5 +87,5 @@ def test_the_robot_of_a_recording_stands_upright_where_the_camera_is():
     camera[:3, 3] = 3.0, 2.0, 0.5
     base = base_of_camera(camera)
     assert np.allclose(base[:3, 3], (3.0, 2.0, 0.5)) and np.allclose(base[:3, 0], (0.0, 1.0, 0.0))
-    camera[:3, :3] = np.diag([1.0, -1.0, -1.0])  # straight down
+    camera[:3, :3] = np.diag([1.0, -1.0, -1.0])  # camera looking straight down
     assert np.allclose(base_of_camera(camera)[:3, :3], np.eye(3))

@@ -1,4 +1,4 @@
-"""A map saved in one stack is known in a fresh one at once: things, rooms, and the grid that experts plan on."""
+"""Tests that a map saved by one stack is available in a fresh one at once: objects, rooms, and the planning grid."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import time
 import numpy as np
 import pytest
 from nav_msgs.msg import OccupancyGrid
+from waiting import wait_for
 
-from integration.bed import Bed, Processes
 from integration.fakes import FakeRobot
 from lodestar.language.grammar import parse_directive
 from lodestar.storage.saved_map import GRID
-from lodestar_bringup.domains import free_domain
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import LoadMap, ProposeGoal, SaveMap
 from lodestar_interfaces.srv import GetEntities
@@ -35,50 +34,42 @@ def labels_of(bed) -> dict[int, str]:
 
 @pytest.fixture(scope="module")
 def saved(bed, processes, tmp_path_factory):
-    """A folder with a map, the grid and the things in it."""
+    """Return the folder of a saved map, its grid and its objects."""
     robot = bed.on_executor(lambda: FakeRobot(bed))
     bed.hear(msg.SceneDelta, "scene_dictionary/entities", qos.EVENT)
     bed.hear(OccupancyGrid, "grid", qos.LATCHED)
     processes.start(*FIRST)
-    bed.until(lambda: all(bed.diagnosis(name) for name in FIRST), "every node's diagnostics", timeout=120.0)
-    robot.watch(lambda: bed.heard["scene_dictionary/entities"], "an entity", timeout=90.0)
-    end = time.monotonic() + 60.0
-    while not (bed.heard["grid"] and grid_from_msg(bed.last("grid")).free_area > 3.0):
-        assert time.monotonic() < end, "no grid"
-        robot.scan()
-        time.sleep(0.1)
+    bed.until(lambda: all(bed.diagnosis(name) for name in FIRST), "every node's diagnostics")
+    heard = bed.heard["scene_dictionary/entities"]
+    robot.watch(lambda: any(scene_from_msg(delta).updated for _, delta in heard), "an entity")
+    robot.turn(lambda: bed.heard["grid"] and grid_from_msg(bed.last("grid")).free_area > 3.0, "a grid")
     folder = tmp_path_factory.mktemp("maps") / "map"
-    result = bed.action(SaveMap, "scene_dictionary/save").result(SaveMap.Goal(path=str(folder)), timeout=90.0)
+    result = bed.action(SaveMap, "scene_dictionary/save").result(SaveMap.Goal(path=str(folder)))
     assert result.error_code == 0, result.error_msg
     processes.assert_alive()
-    return folder, grid_from_msg(bed.last("grid")), labels_of(bed)
+    known = folder, grid_from_msg(bed.last("grid")), labels_of(bed)
+    processes.stop()
+    return known
 
 
 @pytest.fixture(scope="module")
-def fresh(saved, tmp_path_factory):
-    """Another stack, of a robot that has seen nothing yet."""
-    with free_domain() as domain:
-        bed, processes = Bed(domain), Processes(domain, tmp_path_factory.mktemp("fresh"))
-        try:
-            bed.hear(OccupancyGrid, "grid", qos.LATCHED)
-            bed.hear(msg.RegionArray, "scene_dictionary/regions", qos.LATCHED)
-            processes.start(*FRESH, parameters={"scene_dictionary": {"regions_period": 0.2}})
-            bed.until(
-                lambda: all(bed.diagnosis(name) for name in FRESH), "every node's diagnostics", timeout=120.0
-            )
-            yield bed
-            processes.assert_alive()
-        finally:
-            processes.stop()
-            bed.close()
+def fresh(bed, saved, processes):
+    """Yield a fresh stack, of a robot that has seen nothing yet."""
+    bed.forget("grid")
+    bed.forget("/diagnostics")
+    bed.hear(msg.RegionArray, "scene_dictionary/regions", qos.LATCHED)
+    processes.start(*FRESH)
+    bed.until(lambda: all(bed.diagnosis(name) for name in FRESH), "every node's diagnostics")
+    yield bed
+    processes.assert_alive()
 
 
 def load(bed, folder):
-    return bed.action(LoadMap, "scene_dictionary/load").result(LoadMap.Goal(path=str(folder)), timeout=90.0)
+    return bed.action(LoadMap, "scene_dictionary/load").result(LoadMap.Goal(path=str(folder)))
 
 
 def known(bed) -> bool:
-    """Whether the last grid knows any cell."""
+    """Return whether the newest grid has any known cell."""
     return max(bed.last("grid").data) >= 0
 
 
@@ -112,15 +103,16 @@ def test_the_grid_is_there_at_once_and_the_expert_plans_on_it(fresh, saved):
     fresh.until(lambda: fresh.last("grid") is not None and known(fresh), "a grid")
     loaded = grid_from_msg(fresh.last("grid"))
     assert loaded.free_area == pytest.approx(grid.free_area, rel=0.1)
-    assert set(labels) <= set(labels_of(fresh))
+    fresh.until(lambda: set(labels) <= set(labels_of(fresh)), "the loaded entities")
     directive = directive_to_msg(parse_directive("find the red box"))
     pose = planar_to_stamped(np.zeros(3), time.time())
     propose = fresh.action(ProposeGoal, "semantic_map_expert/propose")
-    end = time.monotonic() + 40.0
-    while True:  # phrases are embedded, entities paged
-        answer = propose.result(ProposeGoal.Goal(epoch=1, directive=directive, robot_pose=pose))
-        if answer.error_code == 0 or time.monotonic() > end:
-            break
-    assert answer.error_code == 0, answer.error_msg
+    goal = ProposeGoal.Goal(epoch=1, directive=directive, robot_pose=pose)
+
+    def proposed():  # wait for embedding of phrases and paging of entities
+        answer = propose.result(goal)
+        return answer if answer.error_code == 0 else None
+
+    answer = wait_for(proposed, "a proposal")
     assert labels[answer.proposal.entity_id] == "box"
     assert os.path.exists(folder / "CURRENT")

@@ -1,4 +1,4 @@
-"""Two robots share /diagnostics: what the one says of itself is not taken for the other's."""
+"""Test that the diagnostics of two robots on a shared /diagnostics are not mixed up."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PASSED, FAILED = "passed: it stood 0.20 s after StopMove", "FAILED: it still mov
 
 
 def told(namespace: str, result: str) -> DiagnosticStatus:
-    """Return the status with which a robot's base tells the result of its stop test."""
+    """Return the diagnostic status with the result of a base's stop test."""
     status = DiagnosticStatus(level=DiagnosticStatus.WARN, name="go2_base", message=f"says {namespace}")
     status.hardware_id = f"/{namespace}/go2_base host 12 abc 30.00"
     status.values = [KeyValue(key="stop_test", value=result)]
@@ -27,7 +27,7 @@ def told(namespace: str, result: str) -> DiagnosticStatus:
 
 @pytest.fixture
 def robots(bed: Bed) -> Iterator[Callable[..., None]]:
-    """Has robots say their results ten times a second, the other after robot1, which is asked to try its stop."""
+    """Yield a function that publishes results of robots ten times a second, and serves robot1's stop test."""
     made: list[Callable[[], None]] = []
 
     def say(**results: str) -> None:
@@ -67,25 +67,22 @@ def robots(bed: Bed) -> Iterator[Callable[..., None]]:
     ],
 )
 def test_the_stop_of_one_robot_is_not_tried_with_the_result_of_another(
-    robots: Callable[..., None], domain: int, results: dict[str, str], status: int
+    robots: Callable[..., None], results: dict[str, str], status: int
 ) -> None:
     robots(**results)
-    tried = Command(
-        "lodestar_go2.nodes.try_stop", "--namespace", "robot1", environment={"ROS_DOMAIN_ID": str(domain)}
-    )
+    tried = Command("lodestar_go2.nodes.try_stop", "--namespace", "robot1")
     assert tried.ends() == status, tried.text
     assert results.get("robot1", "go2_base says nothing any more") in tried.text
 
 
 def test_the_doctor_of_one_robot_does_not_pass_on_what_another_says(
-    robots: Callable[..., None], bed: Bed, domain: int
+    robots: Callable[..., None], bed: Bed
 ) -> None:
     robots(robot1=PASSED, robot2=PASSED)
     robot1 = Node("memory", namespace="robot1", context=bed.node.context, start_parameter_services=False)
     asked = Command(
         "lodestar_ros.doctor",
-        *("--namespace", "robot1", "--seconds", "2", "--json"),
-        environment={"ROS_DOMAIN_ID": str(domain)},
+        *("--namespace", "robot1", "--seconds", "8", "--json"),
     )
     asked.ends()
     robot1.destroy_node()

@@ -1,4 +1,4 @@
-"""Steps that name a user's skill, over DDS: the user's node is asked, waited for, and told to stop."""
+"""Tests of steps with a user's skill, over DDS: the skill server is called, awaited and cancelled."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from lodestar_ros.conversions_language import directive_to_msg
 pytestmark = pytest.mark.slow
 
 Result = FollowDirective.Result
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "add-a-skill.md"
-PATIENCE = 4  # s that a skill may take here
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "extend.md"
+PATIENCE = 1  # s that a nap may take here
 ARM = f"""
-Wave: {{phase: IDLE, verbs: [wave], patience: {PATIENCE}}}
+Wave: {{phase: IDLE, verbs: [wave]}}
+Nap: {{phase: IDLE, patience: {PATIENCE}}}
 Sing: {{phase: IDLE}}
 Pick: {{phase: AT, verbs: [pick up], requires: [{{predicate: Near, arguments: [robot, $1]}}]}}
 """
 
 
 class FakeArm:
-    """A `run_skill` server. ends(skill): (code, message) of an end; None = it goes on."""
+    """Fake `run_skill` server. ends(skill): (code, message) of its end; None = it keeps running."""
 
     def __init__(self, bed) -> None:
         self.asked: list[tuple[str, list[str]]] = []
@@ -73,7 +74,7 @@ def world(bed, processes, tmp_path_factory):
     file = tmp_path_factory.mktemp("skills") / "arm.yaml"
     file.write_text(ARM)
     world = World(bed, processes, file)
-    world.arm = bed.on_executor(lambda: FakeArm(bed))
+    world.arm = bed.mortal.on_executor(lambda: FakeArm(bed.mortal))
     parameters = {"goal_selector": TIMES | {"shared.skills_file": str(file)}}
     processes.start("goal_selector", "motion_gate", parameters=parameters)
     bed.next("goal_selector/heartbeat")
@@ -119,12 +120,12 @@ def test_what_it_requires_is_checked_before_the_node_hears_of_it(world):
 
 def test_an_unknown_skill_is_refused_with_those_there_are(world):
     result = world.follow.result(do("Dance"))
-    assert result.error_code == Result.SKILL_REFUSED and "Pick, Sing, Wave" in result.error_msg
+    assert result.error_code == Result.SKILL_REFUSED and "Nap, Pick, Sing, Wave" in result.error_msg
 
 
 def test_a_node_that_never_ends_is_told_to_stop_and_the_next_directive_is_done(world):
     world.arm.ends = lambda skill: None
-    result = world.follow.result(do("Wave"))
+    result = world.follow.result(do("Nap"))
     assert result.error_code == Result.SKILL_FAILED and f"{PATIENCE} s" in result.error_msg
     world.bed.until(lambda: world.arm.cancelled, "the arm is told to stop")
     world.arm.ends = lambda skill: (0, "")
@@ -135,7 +136,7 @@ def test_a_node_that_never_ends_is_told_to_stop_and_the_next_directive_is_done(w
 def test_a_stop_reaches_the_arm_within_the_bound(world, how):
     world.arm.ends = lambda skill: None
     sent = world.follow.send(do("Wave"))
-    beat = world.bed.next("goal_selector/heartbeat", lambda beat: beat.state == "WAITING")
+    beat = world.beat(lambda beat: beat.state == "WAITING")
     assert not beat.motion_allowed
     world.bed.until(lambda: world.arm.asked, "the arm is asked")
     if how == "cancel":
@@ -148,21 +149,24 @@ def test_a_stop_reaches_the_arm_within_the_bound(world, how):
 
 def test_nobody_who_serves_skills_is_said(world):
     server, world.arm.server = world.arm.server, None
-    world.bed.on_executor(server.destroy)
+    world.bed.mortal.on_executor(server.destroy)
     result = world.follow.result(do("Wave"))
     assert result.error_code == Result.SKILL_FAILED and "run_skill" in result.error_msg
-    world.arm = world.bed.on_executor(lambda: FakeArm(world.bed))
+    side = world.bed.mortal
+    world.arm = side.on_executor(lambda: FakeArm(side))
 
 
 def test_the_node_of_the_page_carries_out_what_it_knows_and_says_what_it_does_not(world):
     code = re.search(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL).group(1)
     names: dict[str, Any] = {}
     exec(compile(code, str(PAGE), "exec"), names)
+    side = world.bed.mortal
     server, world.arm.server = world.arm.server, None
-    world.bed.on_executor(server.destroy)
-    node = world.bed.on_executor(lambda: names["ArmNode"](context=world.bed.node.context))
-    world.bed.on_executor(lambda: world.bed._executor.add_node(node))
+    side.on_executor(server.destroy)
+    node = side.on_executor(lambda: names["ArmNode"](context=side.node.context))
+    side.on_executor(lambda: side._executor.add_node(node))
     assert world.bed.until(lambda: world.follow.result(do("Wave")).success, "its server is found")
     result = world.follow.result(do("Sing"))
     assert result.error_code == Result.SKILL_FAILED and "I cannot Sing" in result.error_msg
-    world.bed.on_executor(node.destroy_node)
+    side.on_executor(lambda: side._executor.remove_node(node))
+    side.on_executor(node.destroy_node)

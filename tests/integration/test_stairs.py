@@ -1,4 +1,4 @@
-"""Stairs over DDS: the whole stack looks for a flight, walks over it through the gate, and is on the other floor."""
+"""Test of stairs over DDS: the whole stack finds a flight, walks over it through the gate, and changes floor."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from std_msgs.msg import String
 
+from integration.surroundings import LONG, PATIENT
 from lodestar_interfaces.action import FollowDirective
 from lodestar_interfaces.msg import RegionArray
 from lodestar_ros import qos
@@ -22,13 +23,14 @@ def test_the_robot_takes_the_stairs_and_says_where_it_is(bed, processes):
     processes.start(
         world="apartment?storeys=2", seed=33,
         parameters={
-            "sim": {"camera_width": 160, "camera_height": 120}, "mapping": ALLOWED, "goal_selector": ALLOWED,
+            "sim": {"camera_width": 160, "camera_height": 120}, "mapping": ALLOWED,
+            "goal_selector": ALLOWED | PATIENT | {"loop.grid_patience": LONG},
         },
     )  # fmt: skip
     bed.hear(String, "mapping/building", qos.LATCHED)
     bed.hear(Twist, "cmd_vel_out", qos.COMMAND)
     bed.hear(Odometry, "sim/ground_truth", qos.EVENT)
-    bed.until(lambda: bed.heard["mapping/building"], "a floor", timeout=180.0)
+    bed.until(lambda: bed.heard["mapping/building"], "a floor")
     bed.hear(RegionArray, "scene_dictionary/regions", qos.LATCHED)
 
     def rooms() -> set[int]:
@@ -37,14 +39,16 @@ def test_the_robot_takes_the_stairs_and_says_where_it_is(bed, processes):
         )
         return {int(region.id) for region in regions}
 
-    bed.until(rooms, "rooms", timeout=60.0)
+    bed.until(rooms, "rooms")
     downstairs = rooms()
     follow = bed.action(FollowDirective, "follow_directive")
-    result = follow.result(FollowDirective.Goal(text="take the stairs up"), timeout=400.0)
+    result = follow.result(FollowDirective.Goal(text="take the stairs up"))
     assert result.error_code == 0 and "I am on the second floor" in result.report
-    building = json.loads(bed.last("mapping/building").data)
-    assert len(building["floors"]) == 2 and building["active"] == 2
+    told = lambda: json.loads(bed.last("mapping/building").data)  # noqa: E731
+    bed.until(lambda: told()["active"] == 2, "the word of the second floor")
+    building = told()
+    assert len(building["floors"]) == 2
     assert [(one["lower"], one["upper"]) for one in building["passages"]] == [(1, 2)]
-    bed.until(lambda: rooms() and not rooms() & downstairs, "rooms of the second floor alone", timeout=60.0)
+    bed.until(lambda: rooms() and not rooms() & downstairs, "rooms of the second floor alone")
     assert bed.last("sim/ground_truth").pose.pose.position.z > 2.5
     processes.assert_alive()

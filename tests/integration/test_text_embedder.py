@@ -1,4 +1,4 @@
-"""The text embedder as a process, and a client that asks until the model is there."""
+"""Tests of the text embedder as a process, with a client that retries until the model is loaded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_it_answers_before_the_model_is_there_and_clients_ask_again(bed, server)
     book = PhraseBook()
     client = bed.on_executor(lambda: EmbedderClient(bed.node, book, bed.poke, server))
     bed.on_executor(lambda: client.request(["Red  chair", "crimson seat", "invoice"]))
-    bed.until(lambda: client.pending == 0, "the phrases", timeout=120.0)
+    bed.until(lambda: client.pending == 0, "the phrases")
     vectors = book.vectors(["red chair", "crimson seat", "invoice"])
     assert vectors.shape[1] == 384
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2]
@@ -45,7 +45,7 @@ def test_codes(bed, server):
 
 def test_vectors_have_unit_length_whatever_the_phrase(bed, server, processes):
     phrases = ["a", "", "日本語の椅子", "x" * 5000, "chair\n\tred"]
-    answer = bed.call(EmbedTexts, server, EmbedTexts.Request(phrases=phrases), timeout=120.0)
+    answer = bed.call(EmbedTexts, server, EmbedTexts.Request(phrases=phrases))
     assert answer.error_code == 0
     lengths = (vectors_from_msg(answer.embeddings) ** 2).sum(axis=1)
     assert lengths == pytest.approx([1.0] * len(phrases), abs=1e-3)

@@ -1,21 +1,24 @@
-"""Keep the syntax trees of interface files between the generators of messages.
+"""Speed up the code generators of ROS messages by caching syntax trees and template tokens.
 
-`colcon build` starts six generators for each package of interfaces, and each parses every file anew with an Earley
-parser: a quarter of the build. With this folder on PYTHONPATH the first one writes the trees to the folder
-LODESTAR_INTERFACE_TREES, and the others read them. A tree is found by the text and the parser that it came from.
+`colcon build` starts five generators for each package of interfaces. Each parses every file again with an
+Earley parser, and expands its templates character by character. With this folder on PYTHONPATH the first
+generator writes the syntax trees to the folder in LODESTAR_INTERFACE_TREES and the others read them; within a
+generator each template is scanned once.
 """
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import pickle
 import sys
+from functools import cache
 from pathlib import Path
 
 
 def keep_trees(folder: Path) -> None:
-    """Make rosidl's parser look into the folder first."""
+    """Make rosidl's parser cache its syntax trees in a folder, by the text and the parser's version."""
     import lark
     from rosidl_parser import parser
 
@@ -36,5 +39,32 @@ def keep_trees(folder: Path) -> None:
     parser.get_ast_from_idl_string = parse_once
 
 
+def keep_tokens() -> None:
+    """Make EmPy 3 cache the tokens of a template and the compiled code of its expressions."""
+    import em
+
+    scan = em.Scanner.one
+    known: dict[tuple[str, str], tuple[em.Token | None, int]] = {}
+
+    def one(self: em.Scanner) -> em.Token | None:
+        if self.lock or self.pointer:  # within a token: it is kept with that
+            return scan(self)
+        rest = self.buffer
+        token, length = known.get((self.prefix, rest), (None, 0))
+        if token is None:
+            token = scan(self)
+            known[self.prefix, rest] = token, len(rest) - len(self.buffer)
+        else:
+            self.buffer = rest[length:]
+        return token
+
+    compiled = cache(compile)
+    em.Scanner.one = one
+    em.eval = lambda text, *scopes: eval(compiled(text.strip(" \t"), "<template>", "eval"), *scopes)
+    em._exec = lambda text, *scopes: exec(compiled(text, "<template>", "exec"), *scopes)
+
+
 if any("rosidl_" in Path(word).name for word in sys.orig_argv[1:2]):
     keep_trees(Path(os.environ["LODESTAR_INTERFACE_TREES"]))
+    keep_tokens()
+    gc.disable()  # short processes that only ever add to their trees

@@ -1,1 +1,3 @@
-"""Process lists of Lodestar's uses, and a starter that needs no launch package."""
+"""Process lists for each use of Lodestar (simulator, Go2, Isaac Sim, replay), and a starter without `ros2
+launch`.
+"""

@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import shlex
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -17,15 +18,16 @@ from pathlib import Path
 from lodestar_bringup.options import BRIDGES, DRIVERS, NAVIGATORS, PERCEPTION, ROBOTS, SLAM, StackOptions
 from lodestar_bringup.places import StackError
 from lodestar_bringup.preflight import refuse_beside_another
-from lodestar_bringup.stack import EXTERNAL, USES, defaults_of, external, stack
+from lodestar_bringup.stack import EXTERNAL, USES, defaults_of, external, page_link, stack
 from lodestar_bringup.starter import Starter
 from lodestar_bringup.supervision import Supervision
 
-_POLL = 0.05  # s; chosen: little beside the delay of a restart, and next to no processor time
+# s between two checks; chosen: short against the delay of a restart, with hardly any processor time
+_POLL = 0.05
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the stack; returns the exit status described in the module."""
+    """Run the stack; return the exit status described in the module."""
     given = _parse(arguments)
     defaults = defaults_of(given.use)
     asked_to_stop = threading.Event()
@@ -61,6 +63,8 @@ def main(arguments: list[str] | None = None) -> int:
         starter = Starter(specs, given.log_folder)
         with contextlib.ExitStack() as ending:
             ending.callback(starter.stop)
+            if given.console:
+                ending.callback(subprocess.Popen(page_link(), start_new_session=True).terminate)
             watch = _Watch(starter, Supervision(specs), asked_to_stop)
             starter.start(watch.look)
             print(
@@ -78,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 class _Ended(Exception):
-    """Raised where the stack is to end. status: 0 where it was asked to stop, 1 where a death ends it."""
+    """Raised to end the stack. status: 0 on request, 1 because a process died."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -86,14 +90,14 @@ class _Ended(Exception):
 
 
 class _Watch:
-    """Starts processes again that die, also while others have not been started yet."""
+    """Restarts processes that die, even while other processes of the stack are still being started."""
 
     def __init__(self, starter: Starter, supervision: Supervision, asked_to_stop: threading.Event) -> None:
         self._starter, self._supervision, self._asked_to_stop = starter, supervision, asked_to_stop
         self._due: dict[str, float] = {}
 
     def look(self) -> None:
-        """Do what is due now. Raises _Ended."""
+        """Report processes that died and restart those that are due. Raises _Ended."""
         if self._asked_to_stop.is_set():
             raise _Ended(0)
         now = time.monotonic()
@@ -111,7 +115,10 @@ class _Watch:
 
 
 def _refuse_what_nobody_starts(use: str, options: StackOptions, elsewhere: tuple[str, ...]) -> None:
-    """Raise StackError if SLAM or Nav2 is needed and is neither started here nor declared external."""
+    """Raise StackError if the use needs SLAM or Nav2, which `ros2 launch` starts and this starter does not.
+
+    elsewhere: the ones of these that already run, as the user has declared.
+    """
     missing = [name for name in external(use, options) if name not in elsewhere]
     if missing:
         chosen = [f"slam:={options.slam}", f"navigator:={options.navigator}"] if use == "sim" else []

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from launch.actions import (
     DeclareLaunchArgument,
+    ExecuteProcess,
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
@@ -36,7 +37,7 @@ from lodestar_bringup.preflight import (
     share_of,
 )
 from lodestar_bringup.process_spec import ProcessSpec
-from lodestar_bringup.stack import defaults_of, external, names_elsewhere, of_one_robot, stack
+from lodestar_bringup.stack import defaults_of, external, names_elsewhere, of_one_robot, page_link, stack
 from lodestar_bringup.supervision import Supervision
 
 ARGUMENTS: dict[str, tuple[str, str]] = {
@@ -83,9 +84,7 @@ ARGUMENTS: dict[str, tuple[str, str]] = {
     "use_sim_time": ("false", "true: run on /clock"),
 }
 _YES_OR_NO = ("true", "false")
-STOP_PATIENCE = (
-    20.0  # s from Ctrl-C until a node that still runs gets SIGTERM; they write their maps meanwhile
-)
+STOP_PATIENCE = 20.0  # s from Ctrl-C until a running node gets SIGTERM; nodes write their maps meanwhile
 _CHOICES = {
     "slam": SLAM,
     "navigator": NAVIGATORS,
@@ -102,7 +101,9 @@ _CHOICES = {
 
 
 def declared(*names: str, **defaults: str) -> list[LaunchDescriptionEntity]:
-    """Return declarations of ARGUMENTS by name, with other defaults where given."""
+    """Return launch argument declarations for the names, from the table ARGUMENTS. defaults: name -> other
+    default.
+    """
     return [
         DeclareLaunchArgument(
             name,
@@ -146,9 +147,11 @@ def node(spec: ProcessSpec, supervision: Supervision) -> Node:
 
 
 def use_description(use: str) -> LaunchDescription:
-    """Return the launch description of one use: its processes, and SLAM, Nav2 and RViz if requested."""
+    """Return the launch description of one use ("sim", "go2" ...): its processes, and SLAM, Nav2, RViz on
+    request.
+    """
     names = ["slam", "namespace", "params_file", "rviz"]
-    names += ["bag", "rate"] if use == "replay" else ["navigator"]  # nothing moves in a replay
+    names += ["bag", "rate"] if use == "replay" else ["navigator"]  # a replay needs no navigator
     names += [] if use == "go2_stand_in" else ["record", "perception", "signs", "console"]
     names += ["world", "seed"] if use in ("sim", "go2_stand_in") else []
     names += ["robot"] if use == "sim" else []
@@ -158,7 +161,7 @@ def use_description(use: str) -> LaunchDescription:
     return LaunchDescription(
         [
             *declared(*names, **defaults_of(use)),
-            # Also for processes of other people's launch files: under load they too take longer than launch's 5 s.
+            # Also for nodes of other packages' launch files: under load they need more than launch's 5 s.
             SetLaunchConfiguration("sigterm_timeout", str(STOP_PATIENCE)),
             OpaqueFunction(function=lambda context: _use_actions(context, use)),
         ]
@@ -166,7 +169,9 @@ def use_description(use: str) -> LaunchDescription:
 
 
 def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEntity]:
-    """Return what the use starts. Raises StackError before anything is started, where something is missing."""
+    """Return the launch actions of a use ("sim", "go2" ...). Raises StackError, before any start, if a
+    package or node is missing.
+    """
     options = StackOptions(
         world=given(context, "world", StackOptions.world),
         seed=seed_of(given(context, "seed", str(StackOptions.seed))),
@@ -199,7 +204,8 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
     actions: list[LaunchDescriptionEntity] = [
         node(spec.in_run(run.path, run.name), supervision) for spec in specs
     ]
-    atexit.register(run.close)  # after the last node: they may write until their end
+    actions += [ExecuteProcess(cmd=page_link(), output="screen")] if options.console else []
+    atexit.register(run.close)  # runs after the last node has ended, because nodes may write until then
     if any(spec.name == "go2_base" for spec in specs):
         actions += described(options.namespace, clock == "true")
     files = {
@@ -218,7 +224,9 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
 
 
 def described(namespace: str, simulated_time: bool) -> list[LaunchDescriptionEntity]:
-    """Return robot_state_publisher with the shapes of a Go2; nothing where one of the packages is not installed."""
+    """Return the launch action of robot_state_publisher with the URDF of a Go2; empty if a package is
+    missing.
+    """
     share = share_of("lodestar_go2")
     if share is None or share_of("robot_state_publisher") is None:
         return []

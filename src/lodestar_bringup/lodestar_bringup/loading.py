@@ -1,4 +1,6 @@
-"""Load what nodes load when they first need it: parts of the robot, compiled loops, and the C side of messages."""
+"""Early loading of data that nodes load late: modules of components, compiled numba functions, C type
+supports of messages, and tables.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +11,20 @@ from collections.abc import Iterable, Iterator
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-OURS = "lodestar"  # the first letters of the names of our packages
-# Modules that read tables when they are first asked, and keep them unchanged: the function that has all of them read.
+OURS = "lodestar"  # first letters of our packages' names
+# Modules that cache tables at their first use -> name of the function that loads the tables.
 _TABLES = {"lodestar.language.grammar": "load_grammar"}
 
-_MAKERS = ("lodestar.assembly.parts",)  # functions that import what they make
+_MAKERS = ("lodestar.assembly.parts",)  # modules whose functions import the parts that they create
 
 
 def load_parts(modules: Iterable[ModuleType]) -> set[str]:
-    """Import what the makers of parts that these modules name would import when called; return the makers' names.
+    """Import the modules that these modules' factory functions would import when called.
 
-    A module names a maker as `parts.scene_dictionary` or imports it. Makers that a maker calls count as named.
+    Returns the names of the factory functions.
+
+    A module uses a factory by an attribute such as `parts.scene_dictionary`, or by importing it. Factories
+    called by a used factory count as used.
     """
     homes = [sys.modules[name] for name in _MAKERS if name in sys.modules]
     makers = {name: value for home in homes for name, value in vars(home).items() if _is_maker(value)}
@@ -49,7 +54,7 @@ def _uses(module: ModuleType, homes: list[ModuleType]) -> bool:
 
 
 def _codes(one: ModuleType | FunctionType) -> Iterator[CodeType]:
-    """Yield the code of a module or a function, and that of the functions and classes in it."""
+    """Yield the code objects of a module or function, including those of its functions and classes."""
     if isinstance(one, FunctionType):
         waiting = [one.__code__]
     else:
@@ -61,10 +66,11 @@ def _codes(one: ModuleType | FunctionType) -> Iterator[CodeType]:
 
 
 def load_kernels(modules: Iterable[ModuleType]) -> int:
-    """Load every version of the loops of these modules that numba's cache holds; return how many.
+    """Load the compiled numba functions of these modules from numba's cache, for all cached argument types;
+    return their number.
 
-    Nothing is compiled. A version for another processor, of an older source or of another numba stays where it is. A
-    loop that is called later with types that are not in the cache is compiled then, as ever.
+    Nothing is compiled. Entries for another processor, an older source or another numba are ignored. A
+    function that is called later with types that are not in the cache is compiled then, as usual.
     """
     if "numba" not in sys.modules:
         return 0
@@ -79,9 +85,9 @@ def load_kernels(modules: Iterable[ModuleType]) -> int:
 
 
 def _cached(kernel: Any) -> list[tuple[Any, ...]]:
-    """Return the types of the arguments for which the cache holds a loop as it would be compiled here and now.
+    """Return the argument types for which the cache has a numba function (`kernel`) valid on this machine.
 
-    numba has no public function for it; where another version keeps its index elsewhere, nothing is loaded.
+    numba has no public function for it; if a version of numba stores its index differently, nothing is loaded.
     """
     try:
         cache = kernel._cache
@@ -94,7 +100,7 @@ def _cached(kernel: Any) -> list[tuple[Any, ...]]:
 
 
 def load_type_supports(modules: Iterable[ModuleType]) -> int:
-    """Load the C side of every message, service and action that these modules define; return how many there are."""
+    """Load the C type support of every message, service and action defined in these modules; return their number."""
     loaded = 0
     for module in modules:
         for value in list(vars(module).values()):
@@ -106,7 +112,9 @@ def load_type_supports(modules: Iterable[ModuleType]) -> int:
 
 
 def load_tables(modules: Iterable[ModuleType]) -> int:
-    """Have those of these modules that keep tables read them; return how many there are."""
+    """Load the data tables (word lists, grammar) of those modules that have them; return the modules'
+    number.
+    """
     names = {module.__name__ for module in modules} & set(_TABLES)
     for name in sorted(names):
         getattr(sys.modules[name], _TABLES[name])()

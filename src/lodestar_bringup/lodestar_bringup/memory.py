@@ -37,7 +37,7 @@ def descendants_of(pids: Iterable[int]) -> list[psutil.Process]:
 
 
 class PssSampler:
-    """Sample the summed PSS of processes on a thread and keep the peak.
+    """Samples the summed PSS of processes on a thread and keeps the peak.
 
     A sample walks all page tables, which takes about 0.1 s of kernel time for a stack: choose a long period.
     """

@@ -1,6 +1,6 @@
-"""`python -m lodestar_bringup.mission FILE.yaml`: run a mission, or go on with it where it was stopped or killed.
+"""`python -m lodestar_bringup.mission FILE.yaml`: run a mission, or continue it after it was stopped or killed.
 
-Ctrl-C cancels the step that runs, and the robot stands. The same command goes on with that step.
+Ctrl-C cancels the current step, and the robot stands. The same command continues with that step.
 Exit status: 0 every step was done; 1 a step failed, or a person halted the robot; 2 the file or its journal cannot be
 used; 3 no goal selector answered, or it is gone; 130 interrupted.
 """
@@ -25,7 +25,7 @@ from lodestar.missions.times import clock_words, next_due
 from lodestar.storage.private import UnsafeFolder, state_home
 
 EXIT_FAILED, EXIT_USAGE, EXIT_GONE, EXIT_INTERRUPTED = 1, 2, 3, 130
-_SHOWN = 3  # times of the schedule in --dry-run
+_SHOWN = 3  # number of scheduled times shown by --dry-run
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -86,12 +86,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _folder_name(mission: Mission, namespace: str) -> str:
-    """Return a name of its own for each robot that runs the mission."""
+    """Return the name of the journal's folder, different for each robot that runs the mission."""
     return "-".join([mission.name, *namespace.strip("/").split("/")]).rstrip("-")
 
 
 def _times(mission: Mission) -> list[str]:
-    """Return the next times of the schedule."""
+    """Return the next times of the schedule as text."""
     due, found = time.time(), list[str]()
     while mission.schedule is not None and len(found) < _SHOWN:
         due = next_due(mission.schedule, due, due)
@@ -100,7 +100,7 @@ def _times(mission: Mission) -> list[str]:
 
 
 def _standing(folder: Path) -> str:
-    """Return where the mission would go on."""
+    """Return in words the round and step with which the mission would continue."""
     if not folder.exists():
         return "It would begin with step 1."
     try:
@@ -116,15 +116,13 @@ def _standing(folder: Path) -> str:
 
 
 def _run(mission: Mission, journal: MissionJournal, options: argparse.Namespace, given: list[str]) -> int:
-    """Run the mission on a running stack."""
+    """Run the mission on a running stack; return the exit status."""
     from lodestar_ros.mission_client import StackPerformer
     from lodestar_ros.terminal import terminal_node
 
     for problem in journal.problems:
         print(f"journal: {problem}", file=sys.stderr)
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: stop.set())
     changed = journal.changed_step(mission.steps)
     if changed >= 0 and not options.restart:
         print(
@@ -139,6 +137,9 @@ def _run(mission: Mission, journal: MissionJournal, options: argparse.Namespace,
         print(f"Report: {write_report(journal.folder / REPORTS, mission, journal.run, state)}", flush=True)
 
     with terminal_node("mission", options.namespace, given) as node:
+        # After those of `terminal_node`, which would end the program at once, and leave the step to others.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda *_: stop.set())
         performer = StackPerformer(node, stop, _tell)
         runner = MissionRunner(mission, journal, performer, Waiting(performer.pause), _tell, on_round)
         if options.restart and not journal.run_over:
@@ -152,7 +153,7 @@ def _tell(line: str) -> None:
 
 
 def _concluded(ending: Ending, journal: MissionJournal, options: argparse.Namespace) -> int:
-    """Say how it ended and how to go on; return the exit status."""
+    """Print how the mission ended and how to continue; return the exit status."""
     if ending is Ending.COMPLETE:
         print(
             "The mission is complete."

@@ -1,4 +1,6 @@
-"""Adapt Nav2's and SLAM Toolbox's files in config/, written for Kilted, to other distributions and to a namespace."""
+"""Adaptation of Nav2's and SLAM Toolbox's files in config/, written for Kilted, to older distributions and a
+namespace.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ DISTRIBUTIONS = ("humble", "jazzy", "kilted")
 _SLASHED_IN_HUMBLE = ("nav2_smac_planner", "nav2_behaviors", "nav2_bt_navigator")
 _TOPIC = re.compile(r"^(\s*(?:\w*topic|map_name): )/", re.MULTILINE)
 
-# Parameters of Humble that are not as nav2.yaml has them: node -> path -> value, None = Humble has no such parameter.
-# There a missing limit of MPPI's acceleration, or a zone that cannot be left, is a limit of Humble's Nav2.
+# Parameters that differ in Humble from nav2.yaml: node -> path -> value, None = Humble has no such parameter.
+# Humble's Nav2 cannot limit MPPI's acceleration, nor let the robot leave a keep-out zone.
 _NOT_THERE = None
 _HUMBLE: Mapping[str, Mapping[str, Any]] = {
     "bt_navigator": {"navigators": _NOT_THERE},
@@ -48,13 +50,13 @@ _HUMBLE: Mapping[str, Mapping[str, Any]] = {
         "local_frame": _NOT_THERE,
         "costmap_topic": "local_costmap/costmap_raw",
         "footprint_topic": "local_costmap/published_footprint",
-        "global_frame": "odom",  # that of the costmap above
+        "global_frame": "odom",  # the frame of the costmap above
     },
     "velocity_smoother": {"enable_stamped_cmd_vel": _NOT_THERE},
 }
 _OTHERWISE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {"humble": _HUMBLE}
 
-# Ports of navigate_to_pose.xml that the nodes of older distributions lack; one too many and the tree is not loaded.
+# Ports of navigate_to_pose.xml that older distributions lack; with an unknown port the tree is not loaded.
 _PORTS_NOT_THERE: Mapping[str, tuple[str, ...]] = {
     "humble": ("error_code_id", "error_msg"),
     "jazzy": ("error_msg",),
@@ -64,8 +66,8 @@ _PORTS_NOT_THERE: Mapping[str, tuple[str, ...]] = {
 def navigation_profile(text: str, distribution: str, namespace: str) -> str:
     """Return a Nav2 parameter file with a distribution's parameters and plugin names, and topics in the namespace.
 
-    Distributions differ in how costmap layers resolve relative topics, so the file names absolute ones and the
-    namespace is prepended here. An unknown distribution gets the file as it is.
+    Distributions differ in how costmap layers resolve relative topics, so the file contains absolute names, and the
+    namespace is prepended here. For an unknown distribution only the namespace is added.
     """
     if distribution == "humble":
         for package in _SLASHED_IN_HUMBLE:

@@ -1,4 +1,4 @@
-"""The starter's side of the warm process: what can be forked from it, and the children that come of it."""
+"""Client of the warm process: a process with all libraries loaded, from which the starter forks nodes."""
 
 from __future__ import annotations
 
@@ -28,12 +28,10 @@ from lodestar_bringup.warm_process import GO, REQUEST_LIMIT, Order
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37
-_OURS = (
-    "lodestar_"  # packages whose nodes are known to bear a fork: nothing but libraries is loaded on import
-)
+_OURS = "lodestar_"  # packages whose nodes can be forked: their import only loads libraries
 
-# Variables that the dynamic linker, the C library, Python or a library reads once, when it is loaded. A node that is
-# to have another value than the warm process is executed instead.
+# Environment variables that the dynamic linker, the C library, Python or a library reads once, when it is loaded. A
+# node with another value than the warm process's is executed instead of forked.
 READ_WHILE_LOADING = (
     "LD_", "GLIBC_", "MALLOC_", "PYTHON", "VIRTUAL_ENV", "OPENBLAS_", "OMP_", "MKL_", "NUMBA_", "NPY_", "OPENCV_", "TZ",
     "LANG", "LC_", "RMW_",
@@ -43,15 +41,16 @@ PROGRAM = (sys.executable, "-m", "lodestar_bringup.warm_process")
 
 @dataclass(frozen=True)
 class ForkLimits:
-    """Limits of forking, beyond which nodes are executed instead."""
+    """Timeouts and failures of forking after which nodes are executed as new processes instead."""
 
-    answer: float = 90.0  # seconds for one fork; chosen: loading all libraries on a loaded machine takes 30 s
-    failures: int = 2  # in a row, after which nothing is forked any more; chosen: the fault repeats
+    answer: float = 90.0  # seconds for one fork; chosen: loading all libraries on a busy machine takes 30 s
+    # consecutive failures after which nothing is forked any more; chosen: the fault repeats
+    failures: int = 2
     close: float = 5.0  # seconds for the warm process to end; chosen: it may be in the middle of an import
 
 
 class ForkedProcess:
-    """A child of this process that it did not start itself, with the interface of `subprocess.Popen`."""
+    """A child process that this program has not started itself, with the interface of `subprocess.Popen`."""
 
     def __init__(self, pid: int, arguments: Sequence[str]) -> None:
         self.pid, self.args = pid, list(arguments)
@@ -64,7 +63,7 @@ class ForkedProcess:
             if self.returncode is None:
                 try:
                     pid, status = os.waitpid(self.pid, os.WNOHANG)
-                except ChildProcessError:  # somebody else has waited for it
+                except ChildProcessError:  # another thread has waited for it
                     self.returncode = 255
                 else:
                     if pid:
@@ -72,16 +71,16 @@ class ForkedProcess:
             return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Return the exit status, once the process has ended. Raises subprocess.TimeoutExpired."""
+        """Wait until the process has ended; return the exit status. Raises subprocess.TimeoutExpired."""
         code = self.poll()
         if code is not None:
             return code
         try:
             ended = os.pidfd_open(self.pid)
-        except ProcessLookupError:  # another thread has waited for it since
+        except ProcessLookupError:  # another thread has waited for it meanwhile
             return self.wait(timeout)
         try:
-            events = select.poll()  # select takes no descriptor above 1023
+            events = select.poll()  # poll, because select accepts no descriptor above 1023
             events.register(ended, select.POLLIN)
             events.poll(None if timeout is None else timeout * 1000.0)
         finally:
@@ -93,7 +92,7 @@ class ForkedProcess:
 
 
 class WarmProcess:
-    """A process with the libraries of the nodes, started when it is first needed and again where it died.
+    """A process that has loaded the nodes' libraries; started at first use, and again if it died.
 
     One serves every starter of a program. It ends with the program, or with `close`.
     """
@@ -106,16 +105,16 @@ class WarmProcess:
         self._words: IO[bytes] | None = None
         self._environment: dict[str, str] = {}
         self._failures = 0
-        self.refusal = ""  # why the last node was not forked
+        self.refusal = ""  # why the last node was not forked, "" = it was
 
     @property
     def pid(self) -> int | None:
-        """Return the process id of the warm process, None where none runs."""
+        """Return the process id of the warm process, None if it does not run."""
         process = self._process
         return process.pid if process is not None and process.poll() is None else None
 
     def prepare(self, mains: Sequence[str]) -> None:
-        """Have the modules of entry points loaded meanwhile; returns at once."""
+        """Request the warm process to load the modules of entry points; returns at once."""
         with self._lock, contextlib.suppress(OSError):
             if self._failures < self._limits.failures:
                 self._ensure().send(json.dumps({"prepare": list(mains)}).encode())
@@ -123,7 +122,7 @@ class WarmProcess:
     def fork(
         self, name: str, main: str, arguments: Sequence[str], environment: Mapping[str, str], log: IO[bytes]
     ) -> ForkedProcess | None:
-        """Fork a node that writes to `log`; None where it has to be executed instead, with the reason in `refusal`."""
+        """Fork a node that writes to `log`; None if it must be executed instead, with the reason in `refusal`."""
         order = Order(main, name, list(arguments), dict(environment), _folder(), os.getpid())
         request = json.dumps({"fork": asdict(order)}).encode()
         with self._lock:
@@ -136,13 +135,13 @@ class WarmProcess:
                     self._failures += 1
                     self.refusal = f"the warm process failed: {error}"
                     self._abandon()
-                except BaseException:  # Ctrl-C: the answer may still come, of a node that nobody knows
+                except BaseException:  # on Ctrl-C the answer may still come, and would leave an unknown node
                     self._abandon()
                     raise
             return None
 
     def close(self) -> None:
-        """End the warm process; nodes go on."""
+        """End the warm process; forked nodes keep running."""
         with self._lock:
             self._end()
 
@@ -153,7 +152,8 @@ class WarmProcess:
             self.refusal = f"{len(request)} bytes of environment and arguments are too many"
         if self.refusal:
             return None
-        go, start = os.pipe()  # the node begins with what is written to it, and ends where this end is closed
+        # the node begins when GO is written to the pipe, and ends if the pipe is closed without it
+        go, start = os.pipe()
         try:
             with _adopting():
                 try:
@@ -177,7 +177,9 @@ class WarmProcess:
         return None if self.refusal else node
 
     def _abandon(self) -> None:
-        """End the warm process. A node of which this program has not heard in time has not begun, and ends."""
+        """End the warm process after a timeout, and wait for the end of a node that it has forked without
+        reporting it in time; such a node ends before it begins its work.
+        """
         with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired), _adopting():
             if self._socket is not None:
                 self._socket.settimeout(self._limits.close)
@@ -187,7 +189,9 @@ class WarmProcess:
         self._end()
 
     def _unlike(self, environment: Mapping[str, str]) -> str:
-        """Return which variable a library has read with another value, "" where none has."""
+        """Return why nodes cannot be forked with this environment: a variable that libraries read while
+        loading has another value in the warm process. "" if there is none.
+        """
         for key in sorted({*environment, *self._environment}):
             if key.startswith(READ_WHILE_LOADING) and environment.get(key) != self._environment.get(key):
                 return f"{key} is read while libraries are loaded, and differs from the warm process's"
@@ -204,7 +208,7 @@ class WarmProcess:
         with theirs:
             self._process = subprocess.Popen(
                 [*PROGRAM, str(theirs.fileno())],
-                cwd="/",  # Python looks for modules in the folder in which it is started
+                cwd="/",  # not the caller's folder, in which Python would look for modules
                 stdin=subprocess.DEVNULL,
                 stdout=self._words,
                 stderr=self._words,
@@ -238,7 +242,7 @@ class WarmProcess:
 
 @contextlib.contextmanager
 def _adopting() -> Iterator[None]:
-    """Have the kernel hand orphans among the descendants to this process while it waits for one of them."""
+    """Make this process the parent of orphaned descendants during the block, so that it can wait for them."""
     before = ctypes.c_int(0)
     _LIBC.prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0)
     _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -249,7 +253,7 @@ def _adopting() -> Iterator[None]:
 
 
 def _folder() -> str:
-    """Return the working folder, "" where it was removed."""
+    """Return the working folder, "" if it was removed."""
     try:
         return os.getcwd()
     except FileNotFoundError:
@@ -262,14 +266,14 @@ _shared: tuple[int, WarmProcess] | None = None
 def shared_warm_process() -> WarmProcess:
     """Return the warm process of this program."""
     global _shared
-    if _shared is None or _shared[0] != os.getpid():  # a fork of a program has its own
+    if _shared is None or _shared[0] != os.getpid():  # a forked copy of the program needs its own
         _shared = os.getpid(), WarmProcess()
         atexit.register(_shared[1].close)
     return _shared[1]
 
 
 def main_of(package: str, executable: Path) -> str:
-    """Return the entry point "module:function" of a Python node of ours, "" for any other executable.
+    """Return the entry point "module:function" of a Lodestar Python node, "" for any other executable.
 
     The executable must be the script that setuptools or pip writes for that entry point, for this program's Python.
     """
@@ -291,7 +295,7 @@ def _entry_points(package: str) -> dict[str, str]:
 
 
 def _runs_in_this_python(script: str) -> bool:
-    """Return whether the first line of a script names the interpreter that runs this program, without options."""
+    """Return whether a script's first line names this program's interpreter, without options."""
     first = script.partition("\n")[0]
     words = first.removeprefix("#!").split() if first.startswith("#!") else []
     if len(words) == 2 and words[0].endswith("/env"):

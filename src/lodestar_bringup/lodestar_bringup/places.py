@@ -1,22 +1,24 @@
-"""Places of profiles, launch files and executables, in a checkout or an installation."""
+"""Paths of parameter profiles, launch files and executables, in a checkout or an installation."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-# Packages of other people that no ROS distribution ships, and how to get them.
+# Third-party packages that no ROS distribution ships -> how to get them.
 _ELSEWHERE = {
     "go2_robot_sdk": "build abizovnuralem/go2_ros2_sdk and source its workspace before env.sh, or take another driver"
 }
 
 
 class StackError(ValueError):
-    """The stack cannot be assembled or found; the message says what to do."""
+    """Raised if the stack cannot be assembled or found; the message says what to do."""
 
 
 def _share() -> Path:
-    """Return the folder that contains config/ and launch/: the checkout, or this package's installed share."""
+    """Return the folder that contains config/ and launch/: the checkout, or this package's installed share.
+    Raises StackError.
+    """
     checkout = Path(__file__).resolve().parents[3]
     if (checkout / "config" / "fastdds.xml").is_file():
         return checkout

@@ -15,7 +15,7 @@ from lodestar_bringup.process_spec import ProcessSpec
 _log = logging.getLogger(__name__)
 _FOUND = 3  # exit status of `lodestar_ros.twins`
 
-# Packages of other people that an option starts, and the option.
+# Third-party packages that options start.
 NAV2_PACKAGES = (
     "nav2_planner",
     "nav2_controller",
@@ -47,14 +47,14 @@ def rate_of(text: str) -> float:
 
 
 def needed_packages(slam: str, navigator: str, rviz: bool) -> dict[str, str]:
-    """Return the packages of other people that these options start, each with the option that wants it."""
+    """Return package -> launch option for the third-party ROS packages that these options need."""
     needed = dict.fromkeys(SLAM_PACKAGES if slam == "slam_toolbox" else (), "slam:=slam_toolbox")
     needed |= dict.fromkeys(NAV2_PACKAGES if navigator == "nav2" else (), "navigator:=nav2")
     return needed | dict.fromkeys(RVIZ_PACKAGES if rviz else (), "rviz:=true")
 
 
 def share_of(package: str) -> Path | None:
-    """Return the share folder of an installed package, None where it is not installed."""
+    """Return the share folder of an installed package, None if it is not installed."""
     from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 
     try:
@@ -68,7 +68,7 @@ def refuse_missing(
     specs: Iterable[ProcessSpec] = (),
     share: Callable[[str], Path | None] = share_of,
 ) -> None:
-    """Raise StackError that names every package that is not installed and how to get it, or a node of ours."""
+    """Raise StackError that names the missing packages and how to get them, or a node that is not installed."""
     missing = [package for package in needed if share(package) is None]
     if missing:
         distribution = os.environ.get("ROS_DISTRO") or "jazzy"
@@ -82,7 +82,7 @@ def refuse_missing(
 
 
 def refuse_beside_another(specs: Sequence[ProcessSpec]) -> None:
-    """Raise StackError where a node of this stack lives already in this domain and namespace; it is not disturbed."""
+    """Raise StackError if a node of this stack already runs in this domain and namespace."""
     names = [f"/{spec.namespace.strip('/')}/{spec.name}".replace("//", "/") for spec in specs]
     command = [sys.executable, "-m", "lodestar_ros.twins", *names]
     looked = subprocess.run(command, capture_output=True, text=True, check=False)

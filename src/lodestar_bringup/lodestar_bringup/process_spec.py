@@ -12,18 +12,23 @@ from types import MappingProxyType
 from lodestar_bringup.places import config_folder, executable_path
 
 # Every process maps a segment of shared memory that is fully resident: 32 MiB for publishers of images, clouds or
-# trees, which hold ten images of 1280x720, and 8 MiB for the others, which can receive them nevertheless.
+# octrees (ten images of 1280x720), and 8 MiB for the others, which can still receive such messages.
 MIDDLEWARE = "fastdds.xml"
 SMALL_MIDDLEWARE = "fastdds_small.xml"
-# The processes that stop the robot have no shared memory: see the file. go2_stand_in is the robot that hears them.
-STOPPING_MIDDLEWARE, LOCAL_STOPPING_MIDDLEWARE = "fastdds_udp.xml", "fastdds_udp_local.xml"
-_SHIPPED = (MIDDLEWARE, SMALL_MIDDLEWARE, STOPPING_MIDDLEWARE, LOCAL_STOPPING_MIDDLEWARE)
+# Processes that stop the robot use no shared memory (see the file). go2_stand_in plays the robot that receives stops.
+STOPPING_MIDDLEWARE = "fastdds_udp.xml"
+# All of these keep to the loopback. Where ROS may leave this computer, those that speak to the Go2 use its cable too.
+ON_CABLE: Mapping[str, str] = MappingProxyType(
+    {"go2_lidar": "fastdds_cable.xml", **dict.fromkeys(("go2_base", "go2_guard"), "fastdds_udp_cable.xml")}
+)
+_SHIPPED = (MIDDLEWARE, SMALL_MIDDLEWARE, STOPPING_MIDDLEWARE, *ON_CABLE.values())
 _PROFILE, _RANGE = "FASTDDS_DEFAULT_PROFILES_FILE", "ROS_AUTOMATIC_DISCOVERY_RANGE"
+_LOCAL_ONLY = "ROS_LOCALHOST_ONLY"  # all that Humble knows; later distributions prefer it to the range
 _STOPPING = ("motion_gate", "go2_base", "go2_guard", "go2_stand_in")
 _LARGE_MESSAGES = ("sim", "player", "perception", "mapping", "slam_stand_in", "semantic_voxels")
 
-# Every process computes on one thread of BLAS and OpenMP: fifteen processes share the cores. The ray caster of the
-# simulator has threads of its own, which these do not limit. Two arenas of malloc instead of eight per core.
+# Every process uses one thread of BLAS and OpenMP, because fifteen processes share the cores. The simulator's ray
+# caster has its own threads, which this does not limit. Two malloc arenas instead of eight per core.
 ONE_THREAD: Mapping[str, str] = MappingProxyType(
     {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 )
@@ -40,11 +45,11 @@ class ProcessSpec:
     parameters: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     remappings: tuple[tuple[str, str], ...] = ()
     namespace: str = ""
-    middleware: str = MIDDLEWARE  # the Fast DDS profile in config/
+    middleware: str = MIDDLEWARE  # file name of the Fast DDS profile in config/
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    restart: bool = True  # started again where it dies; see supervision.py
-    needed: bool = True  # the stack ends where it cannot be kept alive; see supervision.py
-    keeps: bool = False  # goes on after a restart from what it kept in the folder of the run
+    restart: bool = True  # restart the process if it dies; see supervision.py
+    needed: bool = True  # end the stack if the process cannot be kept running; see supervision.py
+    keeps: bool = False  # the process continues after a restart from its checkpoint in the run's folder
 
     def process_environment(self) -> dict[str, str]:
         """Return the process's environment variables; the user's own middleware profile takes precedence."""
@@ -52,21 +57,24 @@ class ProcessSpec:
         own = os.environ.get(_PROFILE, "")
         if own not in shipped:
             return {_PROFILE: own, **self.environment}
-        local = os.environ.get(_RANGE, "").upper() == "LOCALHOST"
-        if self.middleware == STOPPING_MIDDLEWARE and local and _on_fast_dds():
-            file = config_folder() / LOCAL_STOPPING_MIDDLEWARE
-            return {_PROFILE: str(file), _RANGE: "SYSTEM_DEFAULT", **self.environment}
-        return {_PROFILE: str(config_folder() / self.middleware), **self.environment}
+        only = os.environ.get(_LOCAL_ONLY) == "1"
+        local = only or os.environ.get(_RANGE, "").upper() in ("LOCALHOST", "OFF")
+        file = self.middleware if local else ON_CABLE.get(self.name, self.middleware)
+        # Fast DDS adds transports of its own for every other setting
+        left = {_RANGE: "SYSTEM_DEFAULT", **({_LOCAL_ONLY: "0"} if only else {})} if _on_fast_dds() else {}
+        return {_PROFILE: str(config_folder() / file), **left, **self.environment}
 
     def in_run(self, folder: Path, name: str) -> ProcessSpec:
-        """Return the spec with the folder and the name of a run of the stack, where it keeps something there."""
+        """Return the spec with the folder and name of the stack's run as parameters, if it writes
+        checkpoints.
+        """
         if not self.keeps:
             return self
         given = {"checkpoint.folder": str(folder), "checkpoint.run": name}
         return replace(self, parameters={**self.parameters, **given})
 
     def command(self) -> list[str]:
-        """Return the command line without `ros2 launch`; later parameters override files."""
+        """Return the command line to execute without `ros2 launch`; parameters override parameter files."""
         line = [str(executable_path(self.package, self.executable)), "--ros-args"]
         line += ["-r", f"__node:={self.name}"]
         if self.namespace:
@@ -81,12 +89,12 @@ class ProcessSpec:
 
 
 def _on_fast_dds() -> bool:
-    """Return whether the processes use Fast DDS, which is the default; another middleware ignores its profiles."""
+    """Return whether the processes use Fast DDS, the default; another middleware ignores its profiles."""
     return (os.environ.get("RMW_IMPLEMENTATION") or "rmw_fastrtps_cpp").startswith("rmw_fastrtps")
 
 
 def middleware_of(name: str) -> str:
-    """Return the Fast DDS profile of a process."""
+    """Return the file name of a process's Fast DDS profile."""
     if name in _STOPPING:
         return STOPPING_MIDDLEWARE
     return MIDDLEWARE if name in _LARGE_MESSAGES else SMALL_MIDDLEWARE

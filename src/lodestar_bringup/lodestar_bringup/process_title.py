@@ -1,4 +1,4 @@
-"""The command line and the environment under which a forked process is listed in /proc."""
+"""The command line and the environment that /proc shows for a forked process."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_NAME = 15
 _PR_SET_MM, _PR_SET_MM_MAP = 35, 14
-# Places of fields in /proc/self/stat, counted from the state, which follows the name (proc(5) counts from the pid).
+# Indices of fields in /proc/self/stat, counted from the state, which follows the name (proc(5) counts from the pid).
 _STAT = {
     "start_code": 23, "end_code": 24, "start_data": 42, "end_data": 43, "start_brk": 44, "start_stack": 25,
 }  # fmt: skip
-_listed: list[ctypes.Array[ctypes.c_char]] = []  # memory that the kernel reads from until the process ends
+_listed: list[ctypes.Array[ctypes.c_char]] = []  # buffers that the kernel reads until the process ends
 
 
 class _MemoryMap(ctypes.Structure):
@@ -29,9 +29,9 @@ class _MemoryMap(ctypes.Structure):
 
 
 def list_as(name: str, arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
-    """List this process under a name, a command line and an environment of its own, as if it had been executed.
+    """Show this process in /proc with a name, a command line and an environment of its own, as if it had been executed.
 
-    Returns whether the kernel took the command line; the name, of 15 characters, is set in any case.
+    Returns whether the kernel accepted the command line; the name, of 15 characters, is set in any case.
     """
     _LIBC.prctl(_PR_SET_NAME, name.encode()[:15], 0, 0, 0)
     line = _block(arguments)
@@ -55,7 +55,7 @@ def list_as(name: str, arguments: Sequence[str], environment: Mapping[str, str])
 
 
 def _block(texts: Iterable[str]) -> ctypes.Array[ctypes.c_char]:
-    """Return strings as the kernel lays them out: each ends with a zero byte; one more ends the buffer."""
+    """Return strings in the kernel's layout: each ends with a zero byte; one more ends the buffer."""
     return ctypes.create_string_buffer(
         b"".join(text.encode(errors="surrogateescape") + b"\0" for text in texts)
     )

@@ -1,7 +1,11 @@
-"""The list of processes; launch files and the starter take executables, parameters and remaps from it."""
+"""The processes of each use of the stack, with executables, parameters and remaps, for launch files and
+starter.
+"""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,26 +33,27 @@ from lodestar_bringup.topics import (
 
 EXTERNAL = ("slam", "nav2")
 
-_BODY = 0.31  # m, base_link of the played Go2 above the ground
+_BODY = 0.31  # m, base_link of the simulated Go2 above the ground
 _BEHIND_STAND_IN: dict[str, object] = {
     "publish_robot_frames": False,
     "simulator.robot.base_height": _BODY,
-    "simulator.sensors.lidar.x": 0.28945,  # m, the place of the L1 in go2_description
-    "simulator.sensors.lidar.z": round(_BODY - 0.046825, 6),  # m above the ground, likewise
+    "simulator.sensors.lidar.x": 0.28945,  # m, position of the L1 LiDAR in go2_description
+    "simulator.sensors.lidar.z": round(_BODY - 0.046825, 6),  # m above the ground, from the same source
 }
 
-ISAAC_BODY = 0.32  # m, base_link above the ground, as isaac/contract.yaml has it
+ISAAC_BODY = 0.32  # m, base_link above the ground, as in isaac/contract.yaml
 _AS_ISAAC: dict[str, object] = {"isaac_bridge": True, "simulator.robot.base_height": ISAAC_BODY}
 
-# Not started again: a fresh gate would not know of a latched stop, a new simulator is another world, and a recording
-# that begins anew sends the clock back.
-_ONLY_WATCH = ("console",)  # nothing waits for them, and no fault of theirs ends a drive
+_ONLY_WATCH = ("console",)  # no process waits for these, and their faults do not end a directive
+
+# A restarted gate would not know of a latched stop, a new simulator is another world, and a replay that begins again
+# sets the clock back.
 _NEVER_RESTARTED = ("motion_gate", "sim", "player")
 
-# These keep what they know in the folder of the run, for the process that follows them where they die.
+# Processes that write checkpoints to the run's folder, from which a restarted process continues.
 _KEEPERS = ("mapping", "semantic_voxels", "scene_dictionary", "keyframes", "memory", "world_model")
 
-# --- the small lists -----------------------------------------------------------------------------------
+# --- small lists of processes --------------------------------------------------------------------------
 
 
 def _ros(*names: str, remappings: Remaps) -> list[ProcessSpec]:
@@ -56,7 +61,9 @@ def _ros(*names: str, remappings: Remaps) -> list[ProcessSpec]:
 
 
 def mapping_stack(camera: Remaps, options: StackOptions) -> list[ProcessSpec]:
-    """Return the processes of grid, keyframes, semantic map and memory; under SLAM its map is the grid's source."""
+    """Return the processes of perception, grid, keyframes, semantic map and memory. With SLAM, the grid is
+    made from SLAM's map. camera: remaps of the camera's topics.
+    """
     parameters: dict[str, object] = {"source": "slam"} if options.slam == "slam_toolbox" else {}
     if camera in (ISAAC_CAMERA, ISAAC_GO2_ROS2) and options.slam == "none":
         parameters = {"source": "lidar"}
@@ -69,7 +76,9 @@ def mapping_stack(camera: Remaps, options: StackOptions) -> list[ProcessSpec]:
 
 
 def decision_stack(camera: Remaps) -> list[ProcessSpec]:
-    """Return the experts, the selector that turns their proposals into goals, and the world model."""
+    """Return the processes of the experts, which propose goals, of the goal selector and of the world
+    model.
+    """
     remappings = wiring() + camera
     proposers = [
         ProcessSpec("lodestar_ros", spec.executable, spec.node, remappings=remappings) for spec in experts()
@@ -78,19 +87,21 @@ def decision_stack(camera: Remaps) -> list[ProcessSpec]:
 
 
 def motion_stack(names: Remaps = ()) -> list[ProcessSpec]:
-    """Return the last process before the base. names: of its topics elsewhere."""
+    """Return the process of the motion gate, which passes velocities to the base. names: remaps of its
+    topics.
+    """
     return _ros("motion_gate", remappings=names)
 
 
 def operator_stack(options: StackOptions, use: str) -> list[ProcessSpec]:
-    """Return the process that takes directives by text and clicks, where it is wanted and something decides."""
+    """Return the process for directives by text and clicks, if it is requested and the use follows directives."""
     if not options.operator or not _USES[use].decides:
         return []
     return _ros("operator", remappings=())
 
 
 def console_stack(options: StackOptions, use: str, specs: list[ProcessSpec]) -> list[ProcessSpec]:
-    """Return the process of the page in the browser, which waits for these, where it is wanted."""
+    """Return the process of the web console, which waits for the nodes in `specs`, if it is requested."""
     if not options.console:
         return []
     if use == "go2_stand_in":
@@ -109,8 +120,13 @@ def console_stack(options: StackOptions, use: str, specs: list[ProcessSpec]) -> 
     ]
 
 
+def page_link() -> list[str]:
+    """Return the command that waits for a starting stack's web console and prints a one-time link to it."""
+    return [sys.executable, "-m", "lodestar_console.link", "--since", f"{time.time():.2f}"]
+
+
 def recording_stack(options: StackOptions, use: str, specs: list[ProcessSpec]) -> list[ProcessSpec]:
-    """Return the process that records what these hear and conclude, under the names that they have here."""
+    """Return the process that records inputs and outputs of the processes `specs`, if it is requested."""
     if not options.record:
         return []
     if use == "go2_stand_in":
@@ -123,7 +139,9 @@ def recording_stack(options: StackOptions, use: str, specs: list[ProcessSpec]) -
 
 
 def driver_stack(options: StackOptions) -> list[ProcessSpec]:
-    """Return the driver of a Go2: its base, a watchdog that outlives it, and its LiDAR; or the community's driver."""
+    """Return the processes that drive a Go2: base, its watchdog and LiDAR, or the community's WebRTC
+    driver.
+    """
     if options.driver == "external":
         return []
     if options.driver == "webrtc":
@@ -142,7 +160,7 @@ def driver_stack(options: StackOptions) -> list[ProcessSpec]:
 
 
 def stand_in(options: StackOptions) -> ProcessSpec:
-    """Return the process that speaks the topics of a Go2."""
+    """Return the process that imitates a Go2 by connecting the Go2's topics with the simulator."""
     return ProcessSpec(
         "lodestar_sim",
         "go2_stand_in",
@@ -164,7 +182,7 @@ def simulator_stack(options: StackOptions) -> list[ProcessSpec]:
 
 
 def cloud_scan(names: Remaps = ()) -> ProcessSpec:
-    """Return the process that makes a scan of Isaac Sim's clouds. names: of its topics elsewhere."""
+    """Return the process that converts Isaac Sim's clouds to a scan. names: remaps of its topics."""
     return ProcessSpec("lodestar_go2", "cloud_scan", "cloud_scan", remappings=names)
 
 
@@ -203,9 +221,10 @@ def _go2(options: StackOptions) -> list[ProcessSpec]:
 
 
 def _go2_stand_in(options: StackOptions) -> list[ProcessSpec]:
-    """Return a Go2 and its surroundings as another computer would have them, for a go2 description beside it.
+    """Return the processes that simulate a Go2 and its building, for a stack of the use "go2" on another
+    computer.
 
-    Where SLAM or Nav2 runs there, it is not played here.
+    If SLAM or Nav2 runs on that computer, they are not simulated here.
     """
     sim = _simulator(options, {"real_time": True, **_BEHIND_STAND_IN}, STAND_IN + PLAYED_REALSENSE)
     slam = ProcessSpec(
@@ -226,7 +245,7 @@ def _isaac(options: StackOptions) -> list[ProcessSpec]:
 
 
 def _replay(options: StackOptions) -> list[ProcessSpec]:
-    """Return the processes that map from a recording, and its player; nothing decides and nothing can move."""
+    """Return the mapping processes and the player of a recording; without decisions or motion."""
     mapping = mapping_stack(SIM_CAMERA, options)
     if not options.bag:
         return mapping
@@ -244,10 +263,10 @@ def _replay(options: StackOptions) -> list[ProcessSpec]:
 
 @dataclass(frozen=True)
 class Use:
-    """One use: its processes, its clock, and its default sources of map->odom and of navigation.
+    """One use of the stack, such as "sim" or "go2": its processes, clock, and default SLAM and navigator.
 
-    alone: transforms come from elsewhere under /tf, so that a namespace does not move them. decides: directives are
-    followed.
+    alone: other software publishes on the global /tf, so transforms are not remapped into a namespace.
+    decides: the stack follows directives.
     """
 
     compose: Callable[[StackOptions], list[ProcessSpec]]
@@ -269,22 +288,24 @@ USES = tuple(_USES)
 
 
 def defaults_of(use: str) -> dict[str, str]:
-    """Return the default options `slam` and `navigator` of a use."""
+    """Return the default options `slam` and `navigator` of a use ("sim", "go2" ...)."""
     return {"slam": _USES[use].slam, "navigator": _USES[use].navigator}
 
 
 def of_one_robot(use: str, namespace: str) -> Remaps:
-    """Return the remaps that keep the transforms of a robot in a namespace apart from those of another."""
+    """Return the remaps that separate the transforms of a robot in a namespace from those of other robots."""
     return OF_ONE_ROBOT if namespace.strip("/") and not _USES[use].alone else ()
 
 
 def names_elsewhere(use: str, options: StackOptions) -> Remaps:
-    """Return the remaps that SLAM and Nav2 need where a simulator has names of its own."""
+    """Return the remaps that SLAM and Nav2 need for a simulator with other topic names."""
     return ISAAC_GO2_ROS2 if use == "isaac" and options.bridge == "isaac_go2_ros2" else ()
 
 
 def _of_use(use: str, options: StackOptions) -> StackOptions:
-    """Return the options with the use's navigator where none is chosen. Raises StackError for one that it has not."""
+    """Return the options with the use's navigator if none is chosen. Raises StackError for options that the
+    use lacks.
+    """
     chosen = replace(options, navigator=options.navigator or _USES[use].navigator)
     if chosen.navigator == "sim" and use not in ("sim", "go2_stand_in"):
         raise StackError(
@@ -309,7 +330,7 @@ def _of_use(use: str, options: StackOptions) -> StackOptions:
 
 
 def external(use: str, options: StackOptions) -> tuple[str, ...]:
-    """Return the members of EXTERNAL that a use needs: ROS packages with their own launch files."""
+    """Return which of "slam" and "nav2", ROS packages with their own launch files, a use needs."""
     options = _of_use(use, options)
     names = {spec.name for spec in _USES[use].compose(options)}
     maps = "mapping" in names and options.slam == "slam_toolbox"
@@ -318,17 +339,18 @@ def external(use: str, options: StackOptions) -> tuple[str, ...]:
 
 
 def _every_node() -> set[str]:
-    """Return the names of all nodes of ours, whatever the use."""
+    """Return the names of all Lodestar nodes, for any use."""
     whole = StackOptions(operator=True, signs=True, record=True, console=True, robot="go2_protocol")
     specs = [spec for use in _USES.values() for spec in use.compose(replace(whole, navigator="sim"))]
     return {spec.name for spec in specs} | {"operator", "recorder", "player", "cloud_scan", "console"}
 
 
 def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
-    """Return every process of a use, with the use's profile, the simulated clock and the options applied.
+    """Return all processes of a use ("sim", "go2" ...), with its parameter profile, clock and the options
+    applied.
 
-    Raises StackError for an unknown use, a missing profile, one that sets a parameter twice, or parameters for a node
-    that is not started.
+    Raises StackError for an unknown use, a missing profile, one that sets a parameter twice, or parameters
+    for a node that is not started.
     """
     options = options or StackOptions()
     if use not in _USES:
@@ -356,11 +378,11 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
     except ProfileError as error:
         raise StackError(str(error)) from error
     specs = [*_USES[use].compose(options), *operator_stack(options, use)]
-    # pictures for people, which cost a subscription to the camera's images
+    # annotated images for people only on request, because they need a subscription to the camera
     shown = {spec.node: spec.shown for spec in experts()} if options.operator else {}
     console = console_stack(options, use, specs)
     specs += recording_stack(options, use, specs)
-    specs = [*console, *specs]  # first: its page says what it waits for
+    specs = [*console, *specs]  # started first, because its page shows which nodes are still missing
     unknown = set(options.parameters) - {spec.name for spec in specs}
     if unknown:
         raise StackError(

@@ -1,4 +1,4 @@
-"""Start a stack of processes without `ros2 launch`, monitor them, and stop all of them at the end."""
+"""Starter of a stack of processes without `ros2 launch`: starts, monitors and stops them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Process = subprocess.Popen[bytes] | ForkedProcess
 
 @dataclass(frozen=True)
 class StopTimes:
-    """Seconds that a process has to end after each signal; chosen: ROS nodes end within one of SIGINT."""
+    """Seconds to wait for a process to end after each signal. ROS nodes usually end within 1 s of SIGINT."""
 
     interrupt: float = 4.0  # seconds after SIGINT; chosen: nodes save their state
     terminate: float = 2.0  # seconds after SIGTERM; chosen: a node that ignored SIGINT is stuck
@@ -43,7 +43,7 @@ class Death:
     """A process that ended unexpectedly."""
 
     name: str
-    returncode: int  # negative: killed by that signal
+    returncode: int  # exit status; negative: killed by that signal
     log: Path
     tail: str  # last lines of its log
 
@@ -59,14 +59,15 @@ class Death:
 
 
 class Starter:
-    """Run processes until `stop`, each in its own session and with its log in a folder.
+    """Runs processes until `stop`, each in its own session and with its log in a folder.
 
-    Python nodes of ours are forked from the program's warm process, every other executable is executed (ADR 0055).
-    From `start` to `stop` is one run: processes that keep what they know get its folder, which goes with it.
+    Lodestar's Python nodes are forked from the program's warm process, every other executable is executed (ADR 0005).
+    The time from `start` to `stop` is one run: processes with checkpoints get the run's folder, which is
+    deleted at its end.
 
-    As a context manager it stops them on the way out, also on an exception or KeyboardInterrupt; where this
-    process is killed outright the kernel kills them. The kernel looks at the thread that calls
-    `start`: call it from one that lives as long as the processes should.
+    As a context manager it stops the processes on exit, also on an exception or KeyboardInterrupt; if this
+    process is killed, the kernel kills them. The kernel watches the thread that calls `start`: call it from a
+    thread that lives as long as the processes should.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Starter:
     def start(self, between: Callable[[], object] = lambda: None) -> None:
         """Start every process; if one fails to start, stop all and raise the error.
 
-        between: called after each, since all of them may take a minute. What it raises stops all, and is raised.
+        between: called after each process, since all of them may take a minute. Its error stops all, and is raised.
         """
         self._log_folder.mkdir(parents=True, exist_ok=True)
         prepare(self._specs.values(), self._warm)
@@ -136,7 +137,7 @@ class Starter:
         with self._lock, (self._log_folder / f"{name}.log").open("ab") as log:
             forked = self._warm.fork(name, main, command, environment, log) if main else None
             if main and forked is None:
-                with contextlib.suppress(OSError):  # the disk is full: the node runs nevertheless
+                with contextlib.suppress(OSError):  # if the disk is full, the node runs nevertheless
                     os.write(log.fileno(), f"{name} is executed, not forked: {self._warm.refusal}\n".encode())
             self._processes[name] = forked or _execute(command, environment, log)
 
@@ -146,7 +147,7 @@ class Starter:
             return [process.pid for process in self._processes.values() if process.poll() is None]
 
     def _measured(self) -> list[int]:
-        """Return the running processes with the warm one, whose memory they share."""
+        """Return the ids of the running processes and of the warm process, which share memory."""
         pids, warm = self.pids(), self._warm.pid
         return [*pids, warm] if pids and warm is not None else pids
 
@@ -192,7 +193,7 @@ class Starter:
             for process in running:
                 _signal_group(process, number)
             _wait(running, seconds)
-        for child in descendants:  # processes that a node started and left running
+        for child in descendants:  # processes that a node started and did not end
             with contextlib.suppress(psutil.NoSuchProcess):
                 child.kill()
         self._reported.update(process.pid for process in self._processes.values())
@@ -212,10 +213,10 @@ class Starter:
 
 
 def prepare(specs: Iterable[ProcessSpec], warm: WarmProcess | None = None) -> None:
-    """Have the libraries of these nodes loaded meanwhile, in the order in which they are started."""
+    """Request the warm process to load the libraries of these nodes, in the order of their start."""
     mains = []
     for spec in specs:
-        with contextlib.suppress(StackError):  # told where it is started
+        with contextlib.suppress(StackError):  # reported when the process is started
             mains.append(main_of(spec.package, executable_path(spec.package, spec.executable)))
     if any(mains):
         (warm or shared_warm_process()).prepare([main for main in mains if main])
@@ -224,7 +225,7 @@ def prepare(specs: Iterable[ProcessSpec], warm: WarmProcess | None = None) -> No
 def _execute(
     command: Sequence[str], environment: Mapping[str, str], log: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Start an executable in a session of its own; the kernel kills it where the calling thread ends."""
+    """Start an executable in a new session; the kernel kills it when the calling thread ends."""
     parent = os.getpid()
 
     def die_with_parent() -> None:
@@ -263,11 +264,11 @@ def clean_shared_memory() -> None:
     try:
         subprocess.run([tool, "shm", "clean"], capture_output=True, timeout=10, check=False)
     except subprocess.TimeoutExpired:
-        return  # harmless: only space is lost, and the next start tries again
+        return  # harmless: only space is lost, and the next start cleans again
 
 
 def _signal_group(process: Process, number: signal.Signals) -> None:
-    if process.poll() is None:  # the id of an ended process may belong to another one
+    if process.poll() is None:  # the id of an ended process may have been reused
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
 

@@ -1,4 +1,6 @@
-"""The rule for a process of the stack that dies; the starter and the launch files ask the same one."""
+"""Rules for restarting a process of the stack that dies, or ending the stack; for starter and launch
+files.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +10,24 @@ from dataclasses import dataclass
 
 from lodestar_bringup.process_spec import ProcessSpec
 
-#: Exit status of a node with unusable parameters or packages: it would die again.
+#: Exit status of a node with invalid parameters or missing packages, which would die again.
 UNUSABLE = 2
 
 
 @dataclass(frozen=True)
 class RestartLimits:
-    """Limits of restarting a process, in wall time."""
+    """Delay before a restart, and number of deaths in a time window that ends the stack; seconds of wall
+    time.
+    """
 
-    delay: float = (
-        0.5  # seconds before the restart; chosen: the kernel has freed its devices, and the log shows two
-    )
-    deaths: int = 3  # of one process within `window` that end the stack; chosen: a repeated fault
-    window: float = 60.0  # seconds; chosen: above the time in which a node starts
+    # seconds before the restart; chosen: the kernel has freed its devices, and the log shows two starts
+    delay: float = 0.5
+    deaths: int = 3  # deaths of one process within `window` that end the stack; chosen: a repeated fault
+    window: float = 60.0  # seconds; chosen: longer than a node takes to start
 
 
 class Supervision:
-    """Record deaths and decide whether the process is restarted or the stack ends."""
+    """Records deaths and decides whether the process is restarted or the stack ends."""
 
     def __init__(self, specs: Sequence[ProcessSpec], limits: RestartLimits | None = None) -> None:
         self.limits = limits or RestartLimits()
@@ -33,9 +36,10 @@ class Supervision:
         self._deaths: dict[str, deque[float]] = defaultdict(deque)
 
     def end_reason(self, name: str, returncode: int, now: float) -> str:
-        """Return why a death ends the stack, or "" if the process is to be restarted after `delay`.
+        """Return why a death ends the stack, or "" if the process must be restarted after `delay`.
 
-        One that is not needed ends it only where it cannot run as it was configured from the start.
+        The death of a process that the stack does not need ends it only if the process cannot start with its
+        configuration.
         """
         if not self._restart[name]:
             return f"{name} is never restarted automatically"
@@ -51,6 +55,6 @@ class Supervision:
         return ""
 
     def delay(self, name: str) -> float:
-        """Return s until a process is started again; longer where it is not needed and keeps dying."""
+        """Return the seconds until a process is restarted; longer if the process keeps dying."""
         keeps_dying = len(self._deaths[name]) >= self.limits.deaths
         return self.limits.window / self.limits.deaths if keeps_dying else self.limits.delay

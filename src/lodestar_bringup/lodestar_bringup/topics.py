@@ -1,4 +1,4 @@
-"""The wiring: topics of our nodes, of cameras and of a Go2."""
+"""Topic remaps that connect Lodestar's nodes with each other, with cameras and with a Go2."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ WIRING: Remaps = (
 )
 
 
-# Names of the console that no other node needs.
+# Remaps that only the console needs.
 CONSOLE: Remaps = (
     ("cloud", "semantic_voxels/surface"),
     ("changes", "scene_dictionary/changes"),
     ("looked_at", "memory/looked_at"),
-    ("held", "motion_gate/held"),
-    ("hold_gate", "motion_gate/hold"),
-    ("hold_selector", "goal_selector/hold"),
+    ("holds", "motion_gate/holds"),
+    ("place_hold", "motion_gate/place_hold"),
+    ("release_hold", "motion_gate/release_hold"),
     ("keep_out_mask", "scene_dictionary/keep_out_mask"),
     ("name_region", "scene_dictionary/name_region"),
     ("answer", "memory/answer"),
@@ -70,7 +70,7 @@ CONSOLE: Remaps = (
 
 
 def wiring() -> Remaps:
-    """Return the wiring with what the experts publish for others."""
+    """Return the remaps (subscribed name, published topic) between nodes, including topics of the experts."""
     return WIRING + tuple(pair for spec in experts() for pair in spec.topics)
 
 
@@ -99,7 +99,7 @@ ISAAC_CAMERA = (
     ("label_instances", "camera/instance_segmentation/image_raw"),
 )
 
-# Topics of the public project Zhefan-Xu/isaac-go2-ros2 with one robot. It has no image of instances.
+# Topics of the public project Zhefan-Xu/isaac-go2-ros2 with one robot. It has no instance image.
 ISAAC_GO2_ROS2: Remaps = (
     ("image", "unitree_go2/front_cam/color_image"),
     ("depth", "unitree_go2/front_cam/depth_image"),
@@ -115,12 +115,15 @@ _GO2_TOPICS = ("sportmodestate", "lowstate", "utlidar/cloud", "api/sport/request
 
 
 def go2_topics(prefix: str) -> Remaps:
-    """Return the topics of the robot itself, which knows no namespace. prefix: under which a bridge gives them."""
+    """Return the remaps to the Go2's own topics, which are in no namespace.
+
+    prefix: namespace that a bridge adds, "" = none.
+    """
     place = f"/{prefix.strip('/')}".rstrip("/")
     return tuple((name, f"{place}/{name}") for name in _GO2_TOPICS)
 
 
-# The simulator behind the stand-in for a Go2, which alone hears and commands it.
+# Topics of the simulator behind the Go2 stand-in; only the stand-in uses them.
 STAND_IN = (
     ("cmd_vel_out", "stand_in/cmd_vel"),
     ("odom", "stand_in/odom"),
@@ -128,7 +131,7 @@ STAND_IN = (
     ("scan", "stand_in/scan"),
 )
 
-# The simulated camera under the names of the RealSense driver; its labels as `perception` hears them.
+# The simulated camera under the names of the RealSense driver; its labels under the names that `perception` uses.
 PLAYED_REALSENSE = (
     ("camera/color/image_raw", "camera/camera/color/image_raw"),
     ("camera/color/camera_info", "camera/camera/color/camera_info"),
@@ -138,28 +141,29 @@ PLAYED_REALSENSE = (
     ("camera/labels/table", "label_table"),
 )
 
-# What `mapping` makes of a scan, in the place of SLAM's map.
+# The grid that a second `mapping` builds from scans, published as SLAM's map.
 PLAYED_SLAM = (("grid", "map"),)
 
-# The community's WebRTC driver (abizovnuralem/go2_ros2_sdk, node go2_driver_node): every name that it uses and that
-# means something else here. It listens to `cmd_vel_out` and gives `odom` and `joint_states` under our own names.
+# The community's WebRTC driver (abizovnuralem/go2_ros2_sdk, node go2_driver_node): remaps of every name that has
+# another meaning here. It subscribes to `cmd_vel_out`, and publishes `odom` and `joint_states` under our names.
 WEBRTC_DRIVER = (
-    ("point_cloud2", "webrtc/point_cloud2"),  # in `odom`, without the sensor's place: no input of mapping
-    ("imu", "webrtc/imu"),  # a type of its own, no sensor_msgs/Imu
+    # points in `odom`, without the sensor's position: mapping cannot use them
+    ("point_cloud2", "webrtc/point_cloud2"),
+    ("imu", "webrtc/imu"),  # its own message type, not sensor_msgs/Imu
     ("go2_states", "webrtc/go2_states"),
     ("webrtc_req", "webrtc/webrtc_req"),
-    ("joy", "webrtc/joy"),  # its buttons let the robot stand up and lie down past every check
-    ("camera/image_raw", "webrtc/camera/image_raw"),  # colour without depth
+    ("joy", "webrtc/joy"),  # joystick buttons would let the robot stand up and lie down without any check
+    ("camera/image_raw", "webrtc/camera/image_raw"),  # colour images without depth
     ("camera/camera_info", "webrtc/camera/camera_info"),
     ("/utlidar/voxel_map_compressed", "webrtc/voxel_map_compressed"),
 )
-WEBRTC_SAME_NAMES = ("cmd_vel_out", "odom", "joint_states")  # what it shares with go2_base
+WEBRTC_SAME_NAMES = ("cmd_vel_out", "odom", "joint_states")  # topics that it shares with go2_base
 WEBRTC_RIVALS = (
     "twist_mux",
     "teleop_node",
     "joy_node",
-)  # started by its own launch files; they command the robot
+)  # nodes of the driver's own launch files that command the robot
 
-# Transforms of a robot in a namespace: frames have no prefix, so that two robots need a topic each, as in Nav2's
+# Transforms of a robot in a namespace: frames have no prefix, so each robot needs its own topic, as in Nav2's
 # multi-robot launch. /clock stays shared.
 OF_ONE_ROBOT = (("/tf", "tf"), ("/tf_static", "tf_static"))

@@ -1,12 +1,12 @@
-"""The warm process: it loads the libraries of the nodes once, and forks each node from itself.
+"""The warm process, which loads the libraries of all nodes once, and forks each node from itself.
 
 `python -m lodestar_bringup.warm_process FD` serves one starter over a socket until the starter closes it. A node is
-forked twice, so that the kernel hands it to the starter, whose child it becomes: the starter waits for it and signals
-it as if it had executed it, and the end of this process harms no node.
+forked twice, so that it becomes a child of the starter: the starter waits for it and signals it as if it had executed
+it, and the end of the warm process does not affect the nodes.
 
-This process never calls `rclpy.init`, has one thread, and holds no file but the socket. A fork of a process with more
-threads may inherit a lock that nobody will ever release, so it refuses to fork then. The listeners of LTTng, which
-rclpy is linked to in some distributions, are the exception: LTTng has functions that are called around a fork.
+This process never calls `rclpy.init`, has one thread, and holds no file but the socket. With more threads, a fork
+could inherit a lock that is never released, so it refuses to fork then. The listener threads of LTTng, which
+rclpy is linked to in some distributions, are the exception: LTTng has functions to call around a fork.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from lodestar_bringup.process_title import list_as
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
-GO = b"\n"  # a node begins when the starter, having heard of it, writes this
-REQUEST_LIMIT = 160_000  # bytes of one request; a socket takes about 200 kB by default
+GO = b"\n"  # the starter writes this to a node to let it begin
+REQUEST_LIMIT = 160_000  # most bytes of one request; a socket accepts about 200 kB by default
 
 
 @dataclass(frozen=True)
 class Order:
-    """One node to fork.
+    """A request to fork one node.
 
-    main: "module:function", as an entry point names it. arguments: its command line, with the executable. folder: to
-    work in, "" where there is none. parent: the process id of the starter.
+    main: "module:function", as in an entry point. arguments: its command line, with the executable. folder: working
+    folder, "" = none. parent: the process id of the starter.
     """
 
     main: str
@@ -53,7 +53,7 @@ class Order:
 
 
 class TraceListeners:
-    """The threads of liblttng-ust, where it is loaded, and what it wants to hear of a fork."""
+    """The threads of liblttng-ust, if it is loaded, and the functions that it wants called around a fork."""
 
     _LIBRARY = re.compile(r"(/\S*/liblttng-ust[-.][^/]*)$", re.MULTILINE)
     _NAMES = ("lttng_ust_before_fork", "lttng_ust_after_fork_parent", "lttng_ust_after_fork_child")
@@ -64,7 +64,7 @@ class TraceListeners:
         self._mask = (ctypes.c_ulong * 16)()  # sigset_t: 1024 bits
         for path in sorted(set(self._LIBRARY.findall(Path("/proc/self/maps").read_text()))):
             library = ctypes.CDLL(path)
-            for prefix in ("", "lttng_"):  # before version 2.13 the names were without it
+            for prefix in ("", "lttng_"):  # before version 2.13 the names had no prefix
                 names = [name.removeprefix(prefix) for name in self._NAMES]
                 if all(hasattr(library, name) for name in names):
                     self._calls = tuple(getattr(library, name) for name in names)
@@ -86,11 +86,11 @@ def serve(requests: socket.socket) -> Callable[[], Any]:
 
     A request is {"prepare": [main, ...]}, which has no answer, or {"fork": Order} with two file descriptors: the node's
     log, and a pipe from which it reads that it may begin. Its answer is {"pid": number} or {"refusal": reason}. A node
-    whose starter does not hear of it ends without having begun. What was to be prepared is loaded while no request
+    ends before it begins if its starter does not receive the answer. Modules to prepare are loaded while no request
     waits.
     """
-    gc.disable()  # a node starts its own collector; here a collection would only write to shared pages
-    load("rclpy")  # the first, because ROS 2 from wheels starts Python once more on its first import
+    gc.disable()  # a node enables its own collector; here a collection would only write to shared pages
+    load("rclpy")  # loaded first, because rclpy from wheels restarts Python on its first import
     listeners = TraceListeners()
     waiting: deque[str] = deque()
     while True:
@@ -113,9 +113,9 @@ def serve(requests: socket.socket) -> Callable[[], Any]:
 
 
 def load(module: str) -> str:
-    """Import a module with what its node would load later; return why it cannot be imported, "" where it was.
+    """Import a module and all that its node would load later; return why that failed, "" on success.
 
-    What cannot be imported here fails in the node's log.
+    Modules that fail here fail again in the node's log.
     """
     before = set(sys.modules)
     try:
@@ -133,15 +133,17 @@ def load(module: str) -> str:
 
 
 def threads() -> int:
-    """Return the number of threads of this process, those of libraries included."""
+    """Return the number of threads of this process, including those of libraries."""
     return len(os.listdir("/proc/self/task"))
 
 
 def _fork(
     order: Order, log: int, go: int, requests: socket.socket, listeners: TraceListeners
 ) -> tuple[dict[str, object], Callable[[], Any] | None]:
-    """Fork a node and wait until it belongs to the starter and is ready to begin. Returns the answer, and in the node,
-    when it begins, its main function.
+    """Fork a node and wait until it is a child of the starter and ready to begin.
+
+    Returns (answer to the starter, None) in this process, and (unused, main function) in the forked node.
+    log, go: file descriptors of the node's log and of the pipe that lets it begin.
     """
     module, _, function = order.main.partition(":")
     refusal = load(module)
@@ -150,7 +152,7 @@ def _fork(
         refusal = f"a library has started {extra} threads in the warm process, by {module} at the latest"
     if refusal:
         return {"refusal": refusal}, None
-    gc.freeze()  # the node's collector leaves what is shared alone
+    gc.freeze()  # the node's collector must not touch shared objects
     told, tell = os.pipe()
     listeners.before_fork()
     between = os.fork()
@@ -165,7 +167,7 @@ def _fork(
         return {}, getattr(sys.modules[module], function)
     listeners.after_fork_in_parent()
     os.close(tell)
-    os.waitpid(between, 0)  # from here on the node is the starter's child
+    os.waitpid(between, 0)  # now the node is the starter's child
     with os.fdopen(told) as words:
         number, ready = words.readline().strip(), words.readline().strip()
     if not number or not ready:
@@ -174,7 +176,7 @@ def _fork(
 
 
 def _become(order: Order, log: int, requests: socket.socket, go: int, tell: int) -> None:
-    """Make this process a node's: its session, log, folder, environment, arguments and random numbers."""
+    """Turn this process into a node: set its session, log, folder, environment, arguments and random numbers."""
     os.setsid()
     for stream in (1, 2):
         os.dup2(log, stream)
@@ -185,12 +187,12 @@ def _become(order: Order, log: int, requests: socket.socket, go: int, tell: int)
     os.environ.clear()
     os.environ.update(order.environment)
     sys.argv = list(order.arguments)
-    if not getattr(sys.flags, "safe_path", False):  # known since Python 3.11
-        sys.path[0] = os.path.dirname(order.arguments[0])  # as of an executed script
+    if not getattr(sys.flags, "safe_path", False):  # the flag exists since Python 3.11
+        sys.path[0] = os.path.dirname(order.arguments[0])  # as for an executed script
     list_as(order.name, [sys.executable, *order.arguments], order.environment)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
-        numpy.random.seed()  # its global generator was copied; Python reseeds its own
+        numpy.random.seed()  # NumPy's global generator was copied; Python reseeds its own
     gc.enable()
     os.write(tell, b"ready\n")
     os.close(tell)

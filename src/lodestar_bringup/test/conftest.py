@@ -1,4 +1,4 @@
-"""Small programs that stand in for nodes: executables of a prefix, and an installed package."""
+"""Fixtures with small programs in place of nodes: executables of a prefix, and an installed package."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PROGRAMS = {
 
 @pytest.fixture
 def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An AMENT prefix whose package `fake` holds PROGRAMS."""
+    """Return an AMENT prefix whose package `fake` contains PROGRAMS."""
     folder = tmp_path / "prefix" / "lib" / "fake"
     folder.mkdir(parents=True)
     for name, code in PROGRAMS.items():
@@ -49,7 +49,7 @@ def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def toys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder below which `lodestar_toys` is installed."""
+    """Yield the folder below which `lodestar_toys` is installed."""
     root = tmp_path_factory.mktemp("toys")
     install_toys(root)
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""The warm process loads only modules that nodes would load, and stays fit to be forked."""
+"""Tests that the warm process imports only modules of nodes, and stays safe to fork."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ print(json.dumps({"problems": problems, "late": sorted(set(sys.modules) - known)
 
 
 def told(code: str, folder: Path, **variables: str) -> dict[str, Any]:
-    """Run a Python program; return what it prints as JSON."""
+    """Run a Python program and return its output, parsed as JSON."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), **variables}
     environment["PYTHONPATH"] = f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     done = subprocess.run(

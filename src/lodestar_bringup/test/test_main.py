@@ -1,4 +1,4 @@
-"""`python -m lodestar_bringup` itself, with small programs in the nodes' places."""
+"""Tests of `python -m lodestar_bringup`, with small programs in place of nodes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 from toy_nodes import QUICK
+from waiting import PATIENCE, wait_for
 
 from lodestar_bringup import __main__ as command
 from lodestar_bringup.places import StackError
@@ -26,12 +26,11 @@ from lodestar_bringup.supervision import RestartLimits, Supervision
 pytestmark = pytest.mark.timed
 
 UP = "print('up', flush=True)\nimport time\nwhile True: time.sleep(0.1)"
-PATIENCE = 40.0  # s
 
 
 @pytest.fixture
 def nodes(prefix: Path) -> Path:
-    """An AMENT prefix whose every node of the simulator's stack is a program that only waits."""
+    """Return the lib folder of an AMENT prefix in which all nodes of the simulator's stack are waiting programs."""
     for spec in stack("sim"):
         folder = prefix / "lib" / spec.package
         folder.mkdir(exist_ok=True)
@@ -42,7 +41,7 @@ def nodes(prefix: Path) -> Path:
 
 @pytest.fixture
 def running(nodes: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """The starter with its stack up."""
+    """Yield the starter process with its stack running."""
     process = subprocess.Popen(
         [sys.executable, "-u", "-m", "lodestar_bringup", "sim", "--log-folder", str(tmp_path / "log")],
         stdout=subprocess.PIPE,
@@ -54,7 +53,7 @@ def running(nodes: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         assert "15 processes are running" in process.stdout.readline()
         yield process
     finally:
-        process.terminate()  # it ends its nodes, also where a test has failed
+        process.terminate()  # the starter ends its nodes, also after a failed test
         try:
             process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
@@ -63,10 +62,7 @@ def running(nodes: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.05)
+    wait_for(condition, lambda: f"what {condition} asks for")
 
 
 def node_of(starter: subprocess.Popen[str], name: str) -> psutil.Process | None:
@@ -77,7 +73,7 @@ def node_of(starter: subprocess.Popen[str], name: str) -> psutil.Process | None:
 
 
 def kill(starter: subprocess.Popen[str], name: str) -> list[psutil.Process]:
-    """Kill -9 one node; every node that ran."""
+    """Kill one node by SIGKILL; return all nodes that were running."""
     until(lambda: node_of(starter, name) is not None)
     children = psutil.Process(starter.pid).children()
     node = node_of(starter, name)
@@ -132,7 +128,7 @@ def test_what_is_not_needed_never_ends_a_stack_that_has_begun() -> None:
     rule = Supervision([ProcessSpec("p", "page", "page", needed=False)], limits)
     assert "cannot run with its configuration" in rule.end_reason(
         "page", 2, 0.0
-    )  # told before anything moves
+    )  # fails at start, before the robot moves
     assert [rule.end_reason("page", code, float(at)) for at, code in enumerate((-9, 2, -9, 1, -9, -11))] == [
         ""
     ] * 6

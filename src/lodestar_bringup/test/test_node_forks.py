@@ -1,4 +1,4 @@
-"""Nodes forked from a warm process are processes of their own in every respect, and no stack depends on it."""
+"""Tests that nodes forked from a warm process are independent processes, and that stacks work without it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from toy_nodes import PATIENCE, POINTS, QUICK, ended, reported, runs, toy, wait_until
+from toy_nodes import POINTS, QUICK, ended, reported, runs, toy, wait_until
+from waiting import PATIENCE
 
 from lodestar_bringup.node_forks import ForkedProcess, ForkLimits, WarmProcess, main_of
 from lodestar_bringup.process_spec import ProcessSpec
@@ -47,7 +48,7 @@ def test_a_node_is_a_process_of_its_own(warm: WarmProcess, tmp_path: Path) -> No
 
 
 def test_it_is_told_what_an_executed_node_is_told(warm: WarmProcess, tmp_path: Path) -> None:
-    """Arguments, folder, files and environment, the one variable aside that bash counts its levels with."""
+    """Arguments, folder, files and environment are equal, except for bash's counter of nesting levels."""
     forked = reported(warm, tmp_path / "a", toy("report"))
     broken = WarmProcess(ForkLimits(failures=0))
     text, code, was_forked = ended(broken, tmp_path / "b", toy("report"))
@@ -193,7 +194,7 @@ def test_the_nodes_and_the_warm_process_end_with_a_killed_starter(toys: Path, tm
         assert len(pids) == 2
         assert all(runs(pid) for pid in pids)
         os.kill(owner.pid, signal.SIGKILL)
-        assert owner.wait(20) == -9
+        assert owner.wait(PATIENCE) == -9
     wait_until(lambda: not any(runs(pid) for pid in pids))
 
 
@@ -232,7 +233,7 @@ sys.exit(warm_process.serve(Killed(fileno=int(sys.argv[1])))())
 def test_a_node_of_which_the_starter_has_not_heard_never_begins(
     toys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The warm process is killed after it has forked a node and before it tells so."""
+    """The warm process is killed after forking a node and before reporting it."""
     monkeypatch.setattr("lodestar_bringup.node_forks.PROGRAM", (sys.executable, "-c", KILLED_BEFORE_IT_TELLS))
     warm, log = WarmProcess(), tmp_path / "steady.log"
     with Starter([toy("steady")], tmp_path, stop_times=QUICK, warm=warm) as starter:

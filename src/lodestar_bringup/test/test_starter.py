@@ -1,4 +1,4 @@
-"""Processes are started with their arguments, watched, measured, and never left behind."""
+"""Tests of the starter: processes get their arguments, are watched and measured, and are never left running."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from toy_nodes import QUICK, runs, wait_until
+from waiting import PATIENCE, Moment
 
 from lodestar_bringup.memory import pss_mib
 from lodestar_bringup.places import StackError
@@ -112,9 +112,9 @@ def test_stop_ends_the_stubborn_too_within_its_bound(prefix: Path, tmp_path: Pat
     starter.start()
     wait_until(lambda: "up" in (tmp_path / "log" / "stubborn.log").read_text())
     pids = starter.pids()
-    began = time.monotonic()
+    began = Moment.now()
     starter.stop()
-    assert time.monotonic() - began < QUICK.interrupt + QUICK.terminate + QUICK.kill
+    assert began.passed() < QUICK.interrupt + QUICK.terminate + QUICK.kill
     assert len(pids) == 2
     assert not any(runs(pid) for pid in pids)
     assert starter.deaths() == []
@@ -140,14 +140,14 @@ def test_the_processes_end_with_the_one_that_started_them(
         "spec = ProcessSpec('fake', 'steady', 'steady')\n"
         f"with Starter([spec], Path({str(tmp_path / 'log')!r})) as starter:\n"
         "    print(starter.pid('steady'), flush=True)\n"
-        "    time.sleep(60)\n"
+        "    time.sleep(600)\n"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None
         pid = int(owner.stdout.readline())
         assert runs(pid)
         os.kill(owner.pid, number)
-        assert owner.wait(20) != 0
+        assert owner.wait(PATIENCE) != 0
     wait_until(lambda: not runs(pid))
 
 

@@ -1,1 +1,1 @@
-"""The operator's page in the browser, and the door for agents: one node that shows what the stack knows."""
+"""Operator console: a node that serves the state of the stack to browsers, and tools to agents by MCP."""

@@ -1,6 +1,7 @@
-"""`python -m lodestar_console.agents add NAME --scopes look,drive`: tokens of agents for the console's door.
+"""`python -m lodestar_console.agents add NAME --scopes look,drive`: manage the tokens of agents.
 
-A token is printed once and stored as its digest. Exit status: 0 done; 1 there is no such agent; 2 bad usage.
+A token is printed once and stored as its digest. Exit status: 0 done; 1 no such agent; 2 bad usage, or the
+folder cannot be used.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`python -m lodestar_console.typescript`: write the page's types, `page/src/protocol.ts`, from `protocol/`.
 
-With ``--check`` nothing is written; the exit status is 1 where the file is not what the records give.
+With ``--check`` the file is only compared; the exit status is 1 if it is out of date.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NAMES = ("Role", "PartName", "DeltaName")
 
 
 def typescript() -> str:
-    """Return the text of the page's types."""
+    """Return the TypeScript source of the page's types."""
     lines = [
         "// Written by `python -m lodestar_console.typescript` from lodestar_console.protocol. Do not edit.",
         "",
@@ -45,7 +45,7 @@ def _literal(alias: object) -> str:
 
 
 def _records() -> list[type[msgspec.Struct]]:
-    """Return every record, in the order of the modules and of the lines in them."""
+    """Return all records in order of definition."""
     bases = (protocol.Record, protocol.Request)
     homes = (parts, items, values, messages, requests)
     return [
@@ -60,14 +60,14 @@ def _records() -> list[type[msgspec.Struct]]:
 
 
 def _interface(record: type[msgspec.Struct]) -> list[str]:
-    """Return the lines of one interface. A request's field with a default may be left out."""
+    """Return the TypeScript lines of a record's interface. Request fields with a default are optional."""
     info = inspect.type_info(record)
     assert isinstance(info, inspect.StructType)
     text = " ".join((record.__doc__ or "").split()).replace("*/", "* /")
     lines = [f"/** {text} */", f"export interface {record.__name__} {{"]
     if info.tag_field:
         lines.append(f"  {info.tag_field}: {json.dumps(info.tag)};")
-    given = not issubclass(record, protocol.Record)  # by the page, which may leave out what has a default
+    given = not issubclass(record, protocol.Record)  # sent by the page: fields with a default are optional
     for field in info.fields:
         optional = "?" if given and not field.required else ""
         lines.append(f"  {field.encode_name}{optional}: {_type(field.type)};")
@@ -103,7 +103,7 @@ def _type(kind: inspect.Type) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the file, or compare it; return the exit status."""
+    """Write or compare the file; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only compare")
     options = parser.parse_args(arguments)

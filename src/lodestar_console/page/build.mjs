@@ -1,4 +1,4 @@
-// Bundle the page: src/ into ../lodestar_console/static/console.js, console.css and index.html, with the digest of the sources.
+// Bundle the page: src/ into ../lodestar_console/static/console.js, console.css, index.html and icon.svg, with the digest of the sources.
 // `node build.mjs FOLDER` writes elsewhere.
 
 import { createHash } from "node:crypto";
@@ -40,5 +40,5 @@ await build({
   charset: "utf8",
 });
 await build({ ...shared, entryPoints: ["src/console.css"], outfile: join(target, "console.css") });
-copyFileSync(join(here, "src", "index.html"), join(target, "index.html"));
+for (const name of ["index.html", "icon.svg"]) copyFileSync(join(here, "src", name), join(target, name));
 writeFileSync(join(target, "VERSION"), `${digest()}\n`);

@@ -1,17 +1,17 @@
-"""A page without a browser: the protocol over real sockets."""
+"""A client that imitates a page: the protocol over real sockets."""
 
 from __future__ import annotations
 
 import http.client
 import json
-import time
 from urllib.parse import urlsplit
 
+from waiting import PATIENCE, wait_for
 from websockets.sync.client import connect
 
 
 class PageClient:
-    """Comes in by a one-time link and opens sockets."""
+    """Client that logs in by a one-time link and opens sockets."""
 
     def __init__(self, link):
         parts = urlsplit(link)
@@ -29,7 +29,7 @@ class PageClient:
         origin = options.pop("origin", self.origin)
         return connect(
             f"ws://{self.host}/ws/{name}", additional_headers=headers, origin=origin, max_size=None,
-            compression=None, **options,
+            compression=None, open_timeout=PATIENCE, ping_timeout=PATIENCE, **options,
         )  # fmt: skip
 
 
@@ -41,7 +41,7 @@ class Answer:
 
 
 def ask(host, path, method="GET", headers=None, body=None):
-    connection = http.client.HTTPConnection(host, timeout=10)
+    connection = http.client.HTTPConnection(host, timeout=PATIENCE)
     try:
         connection.request(method, path, body=body, headers=headers or {})
         return Answer(connection.getresponse())
@@ -50,14 +50,14 @@ def ask(host, path, method="GET", headers=None, body=None):
 
 
 class StateReader:
-    """Keeps what a page would show."""
+    """Reader of a state socket that keeps parts, items and replies, like a page."""
 
     def __init__(self, socket):
         self.socket, self.parts, self.items, self.replies, self.number = socket, {}, {}, {}, 0
         self.hello = None
 
-    def read(self, seconds=5.0):
-        message = json.loads(self.socket.recv(timeout=seconds))
+    def read(self):
+        message = json.loads(self.socket.recv(timeout=PATIENCE))
         kind = message["type"]
         if kind == "part":
             self.parts[message["name"]] = message["value"]
@@ -74,16 +74,19 @@ class StateReader:
             self.replies[message["id"]] = message
         return message
 
-    def until(self, holds, seconds=10.0):
-        end = time.monotonic() + seconds
-        while not holds(self):
-            left = end - time.monotonic()
-            assert left > 0, f"did not come; parts {self.parts.keys()}"
-            self.read(left)
+    def until(self, holds):
+        wait_for(
+            lambda: holds(self) or (self.read(), None)[1], lambda: f"more than {self.parts.keys()}", every=0.0
+        )
 
-    def request(self, kind, /, seconds=10.0, **fields):
+    def resume(self):
+        """Release what this page shows as standing."""
+        self.until(lambda s: s.parts.get("robot", {}).get("holds"))
+        return self.request("resume", numbers=[one["number"] for one in self.parts["robot"]["holds"]])
+
+    def request(self, kind, /, **fields):
         self.number += 1
         number = self.number
         self.socket.send(json.dumps({"type": kind, "id": number, **fields}))
-        self.until(lambda _: number in self.replies, seconds)
+        self.until(lambda _: number in self.replies)
         return self.replies[number]

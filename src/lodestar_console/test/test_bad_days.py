@@ -1,4 +1,4 @@
-"""Bad days of an operator: a lost link, two tabs, a crowded world, a full disk, a session that has ended elsewhere."""
+"""Tests of adverse conditions: lost connection, two tabs, a large scene, a full disk, a session ended elsewhere."""
 
 import contextlib
 import json
@@ -6,21 +6,23 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from page_client import PageClient, StateReader
+from scripted_robot.console import ScriptedConsole
+from waiting import PATIENCE
 from websockets.exceptions import ConnectionClosed
 
 from lodestar_console.access import sessions
 from lodestar_console.access.lease import LEFT_LASTS
-from lodestar_console.scripted.console import ScriptedConsole
 from lodestar_console.web import sockets
 from lodestar_console.web.console import ConsoleConfig
 
 
 @pytest.fixture
 def own(tmp_path):
-    """A console whose steady clock can be moved on."""
+    """Yield a console whose steady clock can be advanced."""
     script = ScriptedConsole(ConsoleConfig(port=0, folder=str(tmp_path / "own")))
     script.ahead = 0.0
     script.console.door.steady = lambda: time.monotonic() + script.ahead
@@ -28,7 +30,7 @@ def own(tmp_path):
     script.close()
 
 
-def until(holds, seconds=5.0):
+def until(holds, seconds=PATIENCE):
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it did not happen"
@@ -82,9 +84,9 @@ def test_a_world_of_thirty_thousand_things_comes_whole_and_stop_is_heard_meanwhi
         page = PageClient(script.console.link())
         with page.open("state") as socket, page.open("stop") as stop:
             stop.send('{"stop": true}')
-            assert json.loads(stop.recv(timeout=5.0))["stop"] == "sent"
+            assert json.loads(stop.recv(timeout=PATIENCE))["stop"] == "sent"
             state = StateReader(socket)
-            state.until(lambda s: len(s.items.get("entities", ())) == 30_000, 30.0)
+            state.until(lambda s: len(s.items.get("entities", ())) == 30_000)
             assert state.request("memory_search", text="chair")["ok"]
     finally:
         script.close()
@@ -110,7 +112,7 @@ def test_a_page_that_only_listens_is_told_nothing_after_its_session_has_ended(ow
         assert page.get("/leave", "POST", {"origin": page.origin}).status == 200
         with pytest.raises(ConnectionClosed) as closed:
             while True:
-                socket.recv(timeout=5.0)
+                socket.recv(timeout=PATIENCE)
         assert closed.value.rcvd.code == sockets.NO_SESSION
 
 
@@ -122,10 +124,10 @@ def test_a_full_disk_keeps_nobody_from_stop_and_says_why_a_link_is_not_taken(own
 
     monkeypatch.setattr(sessions, "write_file", full)
     now = time.time()
-    own.console.door.wall = lambda: now + sessions._NOTE_PERIOD + 1.0  # the use of the session is to be noted
+    own.console.door.wall = lambda: now + sessions._NOTE_PERIOD + 1.0  # late enough to store the time of use
     with page.open("stop") as stop:
         stop.send('{"stop": true}')
-        assert json.loads(stop.recv(timeout=5.0))["stop"] == "sent"
+        assert json.loads(stop.recv(timeout=PATIENCE))["stop"] == "sent"
     own.console.door.wall = time.time
     assert PageClient(own.console.link()).get("/journal").status == 200, "a session does not need the disk"
     monkeypatch.setattr("lodestar_console.access.keys.write_file", full)
@@ -160,13 +162,13 @@ def test_nobody_says_of_themselves_from_where_they_come(own):
 
 
 def test_a_console_that_is_killed_comes_back_for_its_open_pages(tmp_path):
-    """Its port, its sessions and what was used up are those of before, though pages hold connections to it."""
+    """A console restores port, sessions and used links, although pages still hold connections to the port."""
     folder = tmp_path / "own"
 
     def begin(port):
         process = subprocess.Popen(
-            [sys.executable, "-m", "lodestar_console.scripted", "--port", str(port), "--folder", str(folder)],
-            stdout=subprocess.PIPE, text=True,
+            [sys.executable, "-m", "scripted_robot", "--port", str(port), "--folder", str(folder)],
+            stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent,
         )  # fmt: skip
         return process, process.stdout.readline().strip()
 
@@ -176,11 +178,11 @@ def test_a_console_that_is_killed_comes_back_for_its_open_pages(tmp_path):
     first, link = begin(port)
     page = PageClient(link)
     with page.open("state") as state, page.open("stop"), contextlib.suppress(ConnectionClosed):
-        state.recv(timeout=5.0)
+        state.recv(timeout=PATIENCE)
         first.kill()
         first.wait()
         while True:
-            state.recv(timeout=5.0)
+            state.recv(timeout=PATIENCE)
     second, again = begin(port)
     try:
         assert again.startswith(link.partition("/enter")[0])

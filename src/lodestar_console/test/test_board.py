@@ -1,4 +1,4 @@
-"""The board: whoever follows changes, however rarely, ends with what the board shows."""
+"""Tests of the board: a client that applies changes, however rarely, reaches the state of the board."""
 
 import struct
 import zlib
@@ -25,7 +25,7 @@ def event(key, text):
 
 
 class ItemsReader:
-    """A page: it applies deltas and asks for everything after a gap."""
+    """Client that applies deltas, and restarts from a whole one after a gap."""
 
     def __init__(self):
         self.revision, self.items = 0, {}
@@ -47,7 +47,7 @@ CHANGES = st.lists(
     st.tuples(
         st.dictionaries(st.integers(0, 12), st.sampled_from("ab"), max_size=4),
         st.sets(st.integers(0, 12), max_size=3),
-        st.sets(st.integers(0, 2)),  # who reads afterwards
+        st.sets(st.integers(0, 2)),  # readers that update afterwards
     ),
     max_size=12,
 )
@@ -99,7 +99,7 @@ def test_a_part_that_is_equal_is_no_news_and_each_client_gets_the_newest():
 
 
 def read_raster(data, known):
-    """Apply a frame as the page does; returns (revision, cells)."""
+    """Apply a raster frame as the page does; return (revision, cells)."""
     _, flags, _, revision, _, count, _ = frames.HEADER.unpack_from(data)
     at = frames.HEADER.size
     *_, x0, y0, w, h, width, height = frames.RASTER.unpack_from(data, at)

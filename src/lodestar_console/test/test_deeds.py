@@ -1,4 +1,4 @@
-"""Tests that each deed of a person or an agent has a sentence for the timeline."""
+"""Tests that each request of a person or agent has a sentence for the timeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directives under way: what a lease's end cancels, also before anything was heard of a goal, and what is shown."""
+"""Tests of running directives: cancellation at the end of a lease, also before a goal has started, and display."""
 
 import asyncio
 import threading
@@ -22,7 +22,7 @@ class Node:
 
 
 class Caller:
-    """An executor that works when it is told to."""
+    """Fake executor that runs posted work in `drain`."""
 
     def __init__(self):
         self.work = []
@@ -36,7 +36,7 @@ class Caller:
 
 
 class Sender:
-    """Sends to nobody; cancels what is open."""
+    """Fake sender that records goals and cancels open ones."""
 
     def __init__(self, _node):
         self.open, self.cancelled, self.sent = [], [], []
@@ -60,7 +60,7 @@ def desk():
 
 def make():
     caller = Caller()
-    return DirectiveDesk(Node(), Board("x", lambda: 5.0), caller, "console_1"), caller
+    return DirectiveDesk(Node(), Board("x", lambda: 5.0), caller), caller
 
 
 def who(name):
@@ -106,7 +106,7 @@ def test_the_end_of_a_lease_starts_nothing_where_nothing_runs(desk):
 
 
 def test_a_lease_that_ends_before_the_goal_is_sent_cancels_it(desk):
-    """Both are posted by the web server's loop: the executor does them in their order."""
+    """Sending and cancelling are posted by the web server's loop and executed in order."""
     desk, caller = desk
 
     async def run():
@@ -120,7 +120,6 @@ def test_a_lease_that_ends_before_the_goal_is_sent_cancels_it(desk):
 
     asyncio.run(run())
     assert [goal.text for goal in desk._sender.cancelled] == ["x"]
-    assert desk._sender.cancelled[0].owner == "console_1"
 
 
 STEP = st.tuples(st.sampled_from(["send", "feedback", "end", "fail", "lease ends"]), st.integers(0, 3))
@@ -129,7 +128,7 @@ STEP = st.tuples(st.sampled_from(["send", "feedback", "end", "fail", "lease ends
 @settings(max_examples=80, deadline=None)
 @given(st.lists(STEP, max_size=25))
 def test_no_goal_outlives_its_lease_in_any_order_of_what_is_heard(steps):
-    """After the end of a session's lease no goal of it is open, whether or not it had begun."""
+    """After the end of a session's lease none of its goals is open, started or not."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(directives, "DirectiveSender", Sender)
         desk, caller = make()
@@ -146,7 +145,8 @@ def test_no_goal_outlives_its_lease_in_any_order_of_what_is_heard(steps):
                 goal, ears = entries[number % len(entries)]
                 if what == "feedback":
                     ears.feedback(FollowDirective.Feedback(understood="Find the chair.", text="I go."))
-                    assert desk._board.get("directive").running
+                    # A lease that ends twice sends the directive "stop", which is no session's and is not shown.
+                    assert desk._board.get("directive").running or id(goal) not in owners
                 else:
                     entries.remove((goal, ears))
                     told = FollowDirective.Result(error_code=11005, report="Over.")

@@ -1,4 +1,4 @@
-"""Messages as records: what the stack says, and what is malformed."""
+"""Tests of the conversion of messages to records, also of malformed messages."""
 
 import struct
 import subprocess
@@ -8,14 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from closed_areas import closed_area
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Point
 from nav_msgs.msg import MapMetaData, OccupancyGrid
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import Image
+from waiting import PATIENCE
 
 from lodestar.floors.records import Building, Floor
-from lodestar.worldmodel.amendments import ClosedWay, closed_area
+from lodestar.worldmodel.amendments import ClosedWay
 from lodestar_console import protocol
 from lodestar_console.board import past
 from lodestar_console.board.board import Board
@@ -127,7 +129,7 @@ def test_work_of_one_key_waits_once_and_other_work_keeps_its_order():
     finished = threading.Event()
     worker.submit(finished.set)
     go.set()
-    assert finished.wait(5.0)
+    assert finished.wait(PATIENCE)
     worker.close()
     assert [one for one in done if isinstance(one, str)] == [f"delta {n}" for n in range(5)]
     assert [one for one in done if isinstance(one, int)] == [4] and len(errors) == 1
@@ -209,9 +211,9 @@ def test_zones_are_those_of_people_with_their_corners_and_what_else_the_mask_has
         assert {zone.id[:5] for zone in here} == {"area0", "way0:", f"way{active}:"}
     assert len(convert.closed_ways(upstairs, Building(floors[:1], active=1))) == 4, "floor 2 may be this one"
     cells = np.zeros((100, 100), np.int8)
-    cells[20:41, 20:61] = 100  # more than the triangle
-    cells[60:80, 60:80] = 100  # of a directive
-    cells[90:95, 0:20] = 20  # people are near
+    cells[20:41, 20:61] = 100  # larger than the known triangle
+    cells[60:80, 60:80] = 100  # area of a directive
+    cells[90:95, 0:20] = 20  # cost near people
     info = MapMetaData(resolution=0.05, width=100, height=100)
     mask = OccupancyGrid(header=header(1.0), info=info, data=cells.ravel().tolist())
     found = convert.keep_out(mask, [area, way])
@@ -292,7 +294,7 @@ def test_the_memories_shown_are_those_that_the_memory_lists_now():
 
 
 def test_a_node_is_told_by_its_liveliest_input():
-    """An input of events comes seldom, which is no fault; what is one, the doctor finds."""
+    """A node's rate and age are those of its most active input, as event inputs are normally rare."""
     values = {
         "word.rate_hz": "0.0",
         "color.rate_hz": "15.0",

@@ -1,9 +1,10 @@
-"""A page over real sockets: the first minute, two operators, roles, and what is malformed."""
+"""Tests of a page over real sockets: first minute, two operators, roles, and malformed messages."""
 
 import json
 
 import pytest
 from page_client import PageClient, StateReader
+from waiting import PATIENCE
 
 from lodestar_console import protocol
 from lodestar_console.web import frames
@@ -12,18 +13,6 @@ from lodestar_console.web import frames
 @pytest.fixture(scope="module")
 def page(script):
     return PageClient(script.console.link())
-
-
-@pytest.fixture(autouse=True)
-def free_lease(script):
-    """Give the lease back after each test, and release the robot."""
-    yield
-    lease = script.console.door.lease
-    held = lease.current(script.console.door.steady())
-    if held is not None:
-        lease.release(held.holder, script.console.door.steady())
-    script.stack.cancel_of("")
-    script.stack._held = False
 
 
 def test_a_page_sees_the_stack(page):
@@ -45,7 +34,7 @@ def test_a_view_is_binary_and_only_what_is_wanted(page):
         socket.send(json.dumps({"want": {"cloud": True, "grid": True, "camera": True, "hz": 10}}))
         kinds = set()
         while kinds != {protocol.CLOUD, protocol.GRID, protocol.CAMERA}:
-            data = socket.recv(timeout=5)
+            data = socket.recv(timeout=PATIENCE)
             kinds.add(frames.HEADER.unpack_from(data)[0])
 
 
@@ -59,10 +48,14 @@ def test_the_first_minute(script, page):
         state.until(lambda s: s.parts["directive"]["running"] and s.parts["robot"]["speed"] > 0)
         assert state.parts["lease"]["lease"]["holder"] == state.hello["name"]
         stop.send('{"stop": true}')
-        assert [json.loads(stop.recv(timeout=5))["stop"] for _ in range(3)] == ["sent", "held", "stands"]
+        assert [json.loads(stop.recv(timeout=PATIENCE))["stop"] for _ in range(3)] == [
+            "sent",
+            "held",
+            "stands",
+        ]
         state.until(lambda s: s.parts["robot"]["held"] and not s.parts["directive"]["running"])
         assert not state.request("directive", text="find the red chair")["ok"]
-        assert state.request("resume")["ok"]
+        assert state.resume()["ok"]
         answer = state.request("ask", text="where is the printer?")
         assert answer["value"]["places"] and answer["value"]["proofs"][0]["keyframe"]
         assert page.get(f"/keyframes/{answer['value']['proofs'][0]['keyframe']}.jpg?outline=1").status == 200
@@ -85,7 +78,6 @@ def test_the_first_minute(script, page):
 def test_a_question_of_the_robot_is_answered(page):
     with page.open("state") as socket:
         state = StateReader(socket)
-        state.request("resume")
         assert state.request("directive", text="which chair")["ok"]
         state.until(lambda s: s.parts["directive"]["question"])
         question = state.parts["directive"]["question"]
@@ -102,7 +94,19 @@ def test_pages_share_what_happens_and_one_commands_at_a_time(script):
         assert one.request("lease", action="take")["ok"]
         refused = other.request("directive", text="find the sofa")
         assert not refused["ok"] and refused["code"] == "no_lease" and one.hello["name"] in refused["text"]
-        assert other.request("correct", text="that is a stool", entity=1)["ok"]  # mends, moves nothing
+        for kind, fields in {
+            "correct": {"text": "the door is open"}, "undo": {"entry": 1}, "name_room": {"room": 1, "name": "x"},
+            "close_way": {"start": (1, 1), "end": (2, 1), "open": True}, "zone": {"outline": []},
+            "resume": {"numbers": [1]},
+            "point_out": {"x": 1, "y": 1}, "answer": {"question": "q", "choice": 1},
+            "memory_pin": {"memory": "1"}, "memory_correct": {"memory": "1", "text": "x"},
+            "memory_forget": {"memories": ["1"], "expected": 1},
+        }.items():  # fmt: skip
+            told = other.request(kind, **fields)
+            assert not told["ok"] and told["code"] == "no_lease", kind
+        assert other.request("ask", text="where is the sofa?")["ok"]
+        script.stack.place("hold", "Bob")
+        assert one.resume()["ok"], "who commands releases a stop"
         assert one.request("lease", action="release")["ok"]
         assert other.request("directive", text="find the sofa")["ok"]
         one.until(lambda s: s.parts["directive"]["by"] == other.hello["name"])
@@ -125,11 +129,33 @@ def test_who_may_only_look_may_stop_and_ask_and_nothing_else(script):
         assert state.request("ask", text="where is the sofa?")["ok"]
         assert state.request("directive", text="find the sofa", dry_run=True)["ok"]
         stop.send('{"stop": true}')
-        assert json.loads(stop.recv(timeout=5))["stop"] == "sent"
+        assert json.loads(stop.recv(timeout=PATIENCE))["stop"] == "sent"
         assert page.get("/pictures", "POST", {"origin": page.origin}, b"\xff\xd8\xff").status == 403
     command = PageClient(script.console.link())
     with command.open("state") as socket:
-        StateReader(socket).request("resume")
+        StateReader(socket).resume()
+
+
+def test_a_resume_releases_the_numbers_that_the_page_showed_and_nothing_without_one(script):
+    page, other = PageClient(script.console.link()), PageClient(script.console.link())
+    with page.open("state") as socket, other.open("stop") as stop:
+        state = StateReader(socket)
+        script.stack.place("pause", "goal_selector/pause")
+        holds = lambda s: s.parts.get("robot", {}).get("holds", ())  # noqa: E731
+        state.until(lambda s: [one["kind"] for one in holds(s)] == ["pause"])
+        (pause,) = state.parts["robot"]["holds"]
+        assert pause["who"] == "goal_selector/pause"
+        assert not state.parts["robot"]["held"]
+        for numbers in ({}, {"numbers": []}, {"numbers": [0]}, {"numbers": [-1]}, {"numbers": [2**64]}):
+            told = state.request("resume", **numbers)
+            assert not told["ok"] and told["code"] == "refused" and "by their numbers" in told["text"]
+        stop.send('{"stop": true}')  # the page has not heard of it
+        assert [json.loads(stop.recv(timeout=PATIENCE))["stop"] for _ in range(2)] == ["sent", "held"]
+        told = state.request("resume", numbers=[pause["number"]])
+        assert not told["ok"] and told["code"] == "still_held"
+        state.until(lambda s: [one["kind"] for one in s.parts["robot"]["holds"]] == ["hold"])
+        assert state.parts["robot"]["holds"][0]["who"].startswith("operator")
+        assert state.resume()["ok"]
 
 
 def test_a_picture_is_uploaded_once_and_bounded(page):
@@ -195,4 +221,4 @@ def test_stop_as_a_request_of_its_own_needs_a_session_and_an_origin(script, page
     assert script.stack.stops == before + 1
     with page.open("stop") as stop:
         stop.send('{"stop": false}')
-        assert json.loads(stop.recv(timeout=5))["stop"] == "ready" and script.stack.stops == before + 1
+        assert json.loads(stop.recv(timeout=PATIENCE))["stop"] == "ready" and script.stack.stops == before + 1

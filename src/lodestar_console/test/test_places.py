@@ -1,20 +1,26 @@
-"""Hosts, ports and addresses: as browsers write them, or refused with a sentence."""
+"""Tests of hosts, ports and addresses: normalised as in browsers, or refused with a message."""
 
 import asyncio
 import ipaddress
+import os
 import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from page_client import ask
+from scripted_robot import __main__ as scripted
+from scripted_robot.console import ScriptedConsole
+from waiting import PATIENCE
 
 from lodestar_console import link
 from lodestar_console.access.keys import ADDRESS
 from lodestar_console.access.origins import Origins
 from lodestar_console.access.places import Place, ServeError, bind, in_address
-from lodestar_console.scripted import __main__ as scripted
-from lodestar_console.scripted.console import ScriptedConsole
 from lodestar_console.web import pictures
 from lodestar_console.web.console import ConsoleConfig
 from lodestar_console.web.pictures import PictureShelf
@@ -60,18 +66,44 @@ def test_the_last_ports_are_tried_and_none_beyond(monkeypatch):
         one.close()
 
 
-@pytest.mark.parametrize("host", ["::1", "[::1]", "127.0.0.1", "127.3.2.1", "localhost", "LOCALHOST"])
+def own_hosts() -> Iterator[str]:
+    """Yield names of this machine; a container may lack IPv6."""
+    yield from ("127.0.0.1", "127.3.2.1", "localhost", "LOCALHOST")
+    with suppress(OSError), socket.socket(socket.AF_INET6) as one:
+        one.bind(("::1", 0))
+        yield from ("::1", "[::1]")
+
+
+@pytest.mark.parametrize("host", own_hosts())
 def test_the_link_of_any_own_address_leads_in(tmp_path, host):
-    try:
-        script = ScriptedConsole(ConsoleConfig(host=host, port=0, folder=str(tmp_path / "own")))
-    except ServeError as error:
-        pytest.skip(f"not on this machine: {error}")
+    script = ScriptedConsole(ConsoleConfig(host=host, port=0, folder=str(tmp_path / "own")))
     try:
         address, _, path = script.console.link().removeprefix("http://").partition("/")
         assert address == f"{in_address(host)}:{script.console.port}"
         assert ask(address, f"/{path}").status == 303
     finally:
         script.close()
+
+
+def test_a_link_comes_once_a_console_that_is_being_started_is_there(tmp_path, monkeypatch, capsys):
+    """The address of a console that was killed before is not taken for it."""
+    folder = tmp_path / "own"
+    ScriptedConsole(ConsoleConfig(port=0, folder=str(folder))).close()
+    (folder / ADDRESS).write_text("http://127.0.0.1:1")
+    os.utime(folder / ADDRESS, (1e9, 1e9))
+    command = ["--since", str(time.time()), "--folder", str(folder)]
+    monkeypatch.setattr(link, "_PATIENCE", 0.2)
+    assert link.main(command) == 2 and "no console runs here" in capsys.readouterr().err
+    monkeypatch.setattr(link, "_PATIENCE", PATIENCE)
+    with ThreadPoolExecutor(1) as asking:
+        asked = asking.submit(link.main, command)
+        script = ScriptedConsole(ConsoleConfig(port=0, folder=str(folder)))
+        try:
+            assert asked.result(PATIENCE) == 0
+            address, _, path = capsys.readouterr().out.split()[2].removeprefix("http://").partition("/")
+            assert ask(address, f"/{path}").status == 303
+        finally:
+            script.close()
 
 
 @pytest.mark.parametrize(
@@ -108,7 +140,7 @@ def test_a_console_that_died_comes_back_at_its_port_and_one_that_ended_leaves_no
         port, address = second.console.port, second.console.address
         second.close()
         assert port > base
-    (folder / ADDRESS).write_text(address)  # as a killed one leaves it; the first port is free meanwhile
+    (folder / ADDRESS).write_text(address)  # as left by a killed console; the first port is free again
     third = ScriptedConsole(ConsoleConfig(port=base, folder=str(folder)))
     assert third.console.port == port
     third.close()

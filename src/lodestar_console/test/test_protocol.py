@@ -1,4 +1,4 @@
-"""The protocol's records: what a page may send, and that the page's types are those of the server."""
+"""Tests of the protocol: validation of page messages, and agreement of the page's types with the server's."""
 
 import msgspec
 import pytest
@@ -33,7 +33,7 @@ def test_a_part_is_one_message_with_its_value():
     ],
 )
 def test_what_is_no_message_of_a_page_is_refused_with_a_sentence(text):
-    with pytest.raises(msgspec.DecodeError) as refusal:  # ValidationError is one
+    with pytest.raises(msgspec.DecodeError) as refusal:  # base class of ValidationError
         protocol.page_message(text)
     assert str(refusal.value)
 

@@ -1,4 +1,4 @@
-"""The page of a run that is over: its decisions and failures come from the log, and nothing can be sent."""
+"""Tests of the page of a recorded run: decisions and failures come from the log, and requests are refused."""
 
 import subprocess
 import sys
@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from page_client import PageClient, StateReader
+from waiting import PATIENCE
 
 from lodestar.worldmodel.decision_log import read_records
 from lodestar_console.intake.recorded import RecordedStack, recorded_board
 from lodestar_console.web.console import Console, ConsoleConfig
 
-LOG = Path(__file__).parents[2] / "lodestar" / "test" / "storage" / "written_by_0_3" / "decisions.jsonl"
+LOG = Path(__file__).parents[2] / "lodestar" / "test" / "storage" / "stored" / "decisions.jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -51,5 +52,5 @@ def test_a_file_that_is_no_log_is_told(tmp_path):
         "--folder",
         str(tmp_path / "own"),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2 and "bad.jsonl:1" in done.stderr

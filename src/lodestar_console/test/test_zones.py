@@ -1,4 +1,4 @@
-"""A zone that is laid on the page goes through the world model, and comes back to every page."""
+"""Tests that a zone drawn on a page passes through the world model and appears on all pages."""
 
 import asyncio
 from types import SimpleNamespace
@@ -24,7 +24,7 @@ SQUARE = [(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (0.0, 1.0)]
 
 
 class Desk:
-    """The world model behind the action `correct`, and what pages are told of it."""
+    """Fake caller that connects the action `correct` to a world model."""
 
     def __init__(self):
         self.world = WorldModel(Transactions(None), None)

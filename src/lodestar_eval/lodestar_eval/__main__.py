@@ -11,7 +11,7 @@ from lodestar_eval.machine import describe_machine
 from lodestar_eval.registry import BadOptions, Benchmark, all_benchmarks
 from lodestar_eval.report import number, write_report
 
-REPORTS = Path("out/bench")  # default: one folder per benchmark below it
+REPORTS = Path("out/bench")  # default parent folder of the reports, one subfolder per benchmark
 
 ALL = "all"
 
@@ -22,7 +22,10 @@ EXIT_INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return the exit status: 0 all bars hold, 1 a bar is missed, 2 bad usage, 130 interrupted."""
+    """Run the command line and return its exit status.
+
+    0: all pass thresholds are met; 1: some are not; 2: bad usage; 130: interrupted.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     benchmarks = all_benchmarks()
     if not arguments or arguments[0] in ("-h", "--help"):

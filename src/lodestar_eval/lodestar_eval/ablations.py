@@ -1,4 +1,4 @@
-"""Parts of the decision loop that a comparison leaves out: each replaces what it names, and the others stay."""
+"""Replacements for parts of the decision loop, for ablation studies; each class replaces one part."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from lodestar.worldmodel.outcomes import ActionOutcome, Diagnosis, Result
 from lodestar.worldmodel.records import Belief, Trace, Verdict
 from lodestar.worldmodel.validation import TraceValidator
 
-BLIND_RETRIES = 5  # of a step, N_max of VLM-DEWM
+BLIND_RETRIES = 5  # repeats per errand; N_max of VLM-DEWM (per step there)
 
 
 class Unchecked(TraceValidator):
-    """Accepts every trace."""
+    """Trace validator that accepts every trace."""
 
     def check(self, trace: Trace, now: float | None = None) -> Verdict:
-        """Return that it may be carried out."""
+        """Return a verdict that allows the trace."""
         return Verdict()
 
     def fits(self, pose: np.ndarray) -> bool:
-        """Return that it does."""
+        """Return True for every pose."""
         return True
 
 
 class BlindRetry(NavigatorNews):
-    """Sends a failed goal again as it is, `BLIND_RETRIES` times per errand; for a loop that recovers from nothing."""
+    """Resends a failed goal unchanged, up to `BLIND_RETRIES` times per errand; it replaces recovery."""
 
     _errand: object = None
     _retries = 0
@@ -44,7 +44,7 @@ class BlindRetry(NavigatorNews):
     def leave_out(
         self, run: DirectiveRun, proposal: Proposal, start: np.ndarray, why: str, blocked: bool = False
     ) -> None:
-        """Send the goal again while retries are left."""
+        """Resend the failed goal while retries are left; else exclude it, as the base class does."""
         if self._errand is not run.errand:
             self._errand, self._retries = run.errand, 0
         context, self._retries = self._context, self._retries + 1
@@ -54,35 +54,35 @@ class BlindRetry(NavigatorNews):
 
 
 class Undiagnosed(Outcomes):
-    """Notices a failure, and asks for no cause."""
+    """Outcome handling that notices failures but does not diagnose them."""
 
     def find(self, run: DirectiveRun, case: OpenCase, *, asks: bool = True) -> Finding:
-        """Roll back, and have the experts asked again."""
+        """Roll the action back and return a finding without a cause, with `ASK_AGAIN` as the recovery."""
         evidence, stamp = self.evidence.measure(run, case), self._context.facts.stamp.seconds
         self._record(ActionOutcome(case.action.trace.id, stamp, Result.ROLLED_BACK, text=case.why))
         run.under_way.action = None
         return Finding(undiagnosed(evidence, case.why), Recovery.ASK_AGAIN)
 
     def note_other(self, run: DirectiveRun, known_id: int) -> None:
-        """Commit without a cause."""
+        """Close the open action as committed, without a diagnosis: another matching object has appeared."""
         self.close(run, Result.COMMITTED, "another one that fits has appeared")
 
 
 class Uncorrected(Outcomes):
-    """Names causes, and corrects no belief (VLM-DEWM table 6)."""
+    """Outcome handling that diagnoses causes but corrects no belief (VLM-DEWM table 6)."""
 
     def amendments(
         self, case: OpenCase, diagnosis: Diagnosis, contact: tuple[float, float] | None
     ) -> tuple[Amendment, ...]:
-        """Return none."""
+        """Return no amendments."""
         return ()
 
 
 class UncorrectedRecovery(DiagnosingState):
-    """Only the robot moves: what is thought of a thing stays as it was."""
+    """Recovery that only continues the search after a diagnosis; the beliefs about objects stay unchanged."""
 
     def gone(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> None:
-        """Decide anew."""
+        """Close the failed case without correcting beliefs, and decide again."""
         run.under_way.case = None
         self.go_on(run)
 
@@ -90,52 +90,52 @@ class UncorrectedRecovery(DiagnosingState):
 
 
 class PhaselessEvidence(EvidenceGatherer):
-    """Does not know the phase in which an action failed: way and target are measured at every failure."""
+    """Evidence gatherer that measures drive, path and target in every phase of the failed action."""
 
     def measure(self, run: DirectiveRun, case: OpenCase) -> Evidence:
-        """Return all that can be measured."""
+        """Return the evidence about drive, path and target, whatever the phase."""
         facts = self.of_drive(run, case) | self.of_way(run, case) | self.of_target(run, case)
         return self.evidence(case, facts)
 
 
 class ScenelessEvidence(EvidenceGatherer):
-    """Knows no thing of the scene."""
+    """Evidence gatherer that ignores the entities of the scene."""
 
     def is_verified_gone(self, entity_id: int) -> bool:
-        """Return that nobody has looked."""
+        """Return False: no entity counts as verified gone."""
         return False
 
     def things_in_way(self, case: OpenCase) -> dict[str, bool]:
-        """Return nothing."""
+        """Return no objects in the path."""
         return {}
 
     def of_target(self, run: DirectiveRun, case: OpenCase) -> dict[str, bool]:
-        """Return nothing."""
+        """Return no facts about the target."""
         return {}
 
     def twins(self, run: DirectiveRun, entity_id: int) -> list[Entity]:
-        """Return none."""
+        """Return no entities that could be confused with this one."""
         return []
 
     def relations(self, trace: Trace, margin: float = 0.0) -> tuple[Belief, ...]:
-        """Return none."""
+        """Return no spatial relations."""
         return ()
 
 
 class Phaseless(Outcomes):
-    """Diagnoses without the constraint state."""
+    """Outcome handling whose diagnosis ignores the phase in which an action failed (`PhaselessEvidence`)."""
 
     evidence_kind = PhaselessEvidence
 
 
 class Sceneless(Outcomes):
-    """Diagnoses without the semantic graph."""
+    """Outcome handling whose diagnosis ignores the entities of the scene (`ScenelessEvidence`)."""
 
     evidence_kind = ScenelessEvidence
 
 
 UNVALIDATED = PartKinds(validator=Unchecked)
-#: What each row of the recovery benchmark replaces; `blind_retry` goes with `recovery.enabled: false`.
+#: Parts replaced in each row of the recovery benchmark; `blind_retry` also needs `recovery.enabled: false`.
 ROW_KINDS = {
     "full": OWN_PARTS,
     "blind_retry": PartKinds(news=BlindRetry),

@@ -1,4 +1,4 @@
-"""Choices of a policy and their rewards, from its decisions (RoboAtlas tables II, III, IV and VIII)."""
+"""Statistics of a policy's choices and rewards, from its decisions (RoboAtlas tables II, III, IV and VIII)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ STAGES = ("low", "mid", "high")
 
 @dataclass(frozen=True)
 class Pick:
-    """One decision with a known outcome. reward: by component, with "total". contested: every arm could have
-    been picked. coverage: known free area as a share of the building's reachable floor. run: number of the run.
+    """Decision of a policy among its arms (experts), with its known outcome.
+
+    reward: value by component, with "total". contested: whether every arm was admissible.
+    coverage: known free area as a share of the building's reachable floor. run: number of the run.
     """
 
     chosen: str
@@ -28,10 +30,11 @@ class Pick:
 
 
 def picks_of(decisions: Iterable[Decision], floor: float, run: int = 0) -> list[Pick]:
-    """Return the last record of every epoch of one run that has an outcome. floor: reachable, m^2.
+    """Return the last decision of every epoch of one run, if it has an outcome. floor: reachable area, m^2.
 
-    The context's own coverage grows with the area in m^2, because the size of an unknown building is unknown; stages
-    by it would separate small from large buildings.
+    Coverage is divided by `floor`. The decision's own feature grows with the known area in m^2, because a
+    robot does not know the size of a building, so stages by that feature would separate small from large
+    buildings.
     """
     last = {decision.epoch: decision for decision in decisions}
     return [
@@ -48,7 +51,7 @@ def picks_of(decisions: Iterable[Decision], floor: float, run: int = 0) -> list[
 
 
 def stages_of(picks: Sequence[Pick]) -> list[int]:
-    """Return the stage 0, 1 or 2 of every pick: thirds of all picks by coverage; equal coverage is one stage."""
+    """Return the stage 0, 1 or 2 of every pick: thirds of all picks by coverage; equal coverage, equal stage."""
     coverage = np.array([pick.coverage for pick in picks], np.float64)
     if not len(coverage):
         return []
@@ -57,9 +60,9 @@ def stages_of(picks: Sequence[Pick]) -> list[int]:
 
 
 def distribution(picks: Sequence[Pick], arms: Sequence[str], contested: bool = False) -> np.ndarray:
-    """Return (3, A), the share of every arm by stage; NaN for a stage without picks (table II).
+    """Return the share of every arm by stage, (3, A); NaN for a stage without picks (table II).
 
-    contested: only picks count where every arm was admissible; the stages stay those of all picks.
+    contested: count only picks for which every arm was admissible; the stages stay those of all picks.
     """
     counts = np.zeros((len(STAGES), len(arms)))
     for pick, stage in zip(picks, stages_of(picks)):
@@ -70,16 +73,19 @@ def distribution(picks: Sequence[Pick], arms: Sequence[str], contested: bool = F
 
 
 def fall(picks: Sequence[Pick], arm: str, rng: np.random.Generator, resamples: int = 10_000) -> np.ndarray:
-    """Return (3,): the decrease of the arm's share of contested picks from the low to the high stage, 1 - high / low,
-    and its 95 % interval over runs, whose picks depend on each other.
+    """Return (3,): the decrease of an arm's share of contested picks, and the ends of its 95 % interval.
 
-    A share that rises from 0 is a decrease of -inf, in a draw as in all runs. If neither stage has any of the arm, or
-    one has no contested pick, the value is NaN, and such draws are left out. The ends of the interval are draws, the
-    outer of two, because -inf and a number cannot be interpolated.
+    The decrease is 1 - high / low, from the low to the high stage. The bootstrap resamples whole runs,
+    because the picks of a run depend on each other.
+
+    A share that rises from 0 is a decrease of -inf. The value is NaN if the arm occurs in neither stage or a
+    stage has no contested pick; resampled values of NaN are left out. The ends of the interval are resampled
+    values, without interpolation, because -inf and a number cannot be interpolated; between two values, the
+    end is the outer one.
     """
     stages = np.array(stages_of(picks), np.int64)
     runs = {run: row for row, run in enumerate(dict.fromkeys(pick.run for pick in picks))}
-    counts = np.zeros((len(runs), len(STAGES), 2))  # of the arm, of all
+    counts = np.zeros((len(runs), len(STAGES), 2))  # contested picks of the arm, of all arms
     for pick, stage in zip(picks, stages):
         if pick.contested:
             counts[runs[pick.run], stage] += (pick.chosen == arm, 1.0)
@@ -97,7 +103,7 @@ def fall(picks: Sequence[Pick], arm: str, rng: np.random.Generator, resamples: i
 
 
 def stage_rewards(picks: Sequence[Pick], arms: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation (3, A) of the reward by stage and arm, NaN where there is no pick (table III)."""
+    """Return the mean and standard deviation (3, A) of the reward by stage and arm; NaN without picks (table III)."""
     means = np.full((len(STAGES), len(arms)), np.nan)
     spreads = means.copy()
     stages = np.array(stages_of(picks))
@@ -112,7 +118,7 @@ def stage_rewards(picks: Sequence[Pick], arms: Sequence[str]) -> tuple[np.ndarra
 
 
 def normalized(means: np.ndarray, spreads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return means scaled to [0, 1] over all stages and arms, and deviations by the same factor, as in table III."""
+    """Return means scaled to [0, 1] over all stages and arms, and deviations by the same factor (as table III)."""
     if not np.isfinite(means).any():
         return means, spreads
     low, high = np.nanmin(means), np.nanmax(means)
@@ -121,7 +127,7 @@ def normalized(means: np.ndarray, spreads: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def components(picks: Sequence[Pick]) -> dict[str, tuple[float, float, float]]:
-    """Return mean, standard deviation and share of the total of every part of the reward, "total" last (table IV)."""
+    """Return mean, standard deviation and share of the total of every reward component, "total" last (table IV)."""
     if not picks:
         return {}
     names = [*dict.fromkeys(name for pick in picks for name in pick.reward if name != "total"), "total"]
@@ -136,7 +142,7 @@ def components(picks: Sequence[Pick]) -> dict[str, tuple[float, float, float]]:
 def allocation(
     picks: Mapping[str, int], driven: Mapping[str, float], arms: Sequence[str]
 ) -> dict[str, tuple[int, float, float, float]]:
-    """Return picks, their share, metres and their share of every arm (table VIII), without metres driven by no arm."""
+    """Return each arm's picks, share of picks, metres and share of metres, over `arms` only (table VIII)."""
     decisions, metres = sum(picks.get(arm, 0) for arm in arms), sum(driven.get(arm, 0.0) for arm in arms)
     return {
         arm: (

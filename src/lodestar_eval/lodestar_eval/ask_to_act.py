@@ -1,4 +1,4 @@
-"""Questions that a robot answers by going and looking: about things that an unexplored building has, or has not."""
+"""Questions that a robot answers by searching an unexplored building for an object that is present or absent."""
 
 from __future__ import annotations
 
@@ -31,20 +31,23 @@ from lodestar_sim.worlds.catalogue import CATALOGUE
 from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World
 
-#: Questions of a building: about a kind that is there, a coloured thing that is there, kinds that are not there, and a
-#: kind that is there in other colours only.
+#: Kinds of questions per building: about a category that is present, a coloured object that is present, categories
+#: that are absent, and a category that is present in other colours only.
 CASES = ("kind", "look", "absent kind", "absent kind", "absent kind", "absent look")
-#: The visual third: what a thing is made of, which no detector tells, asked of things that are there.
+#: Kind of the visual questions: about the material of an object that is present, which no detector reports.
 VISUAL = "material"
 _VISUAL_COUNT = 3
-_VISIBLE, _NEAR = 0.2, 0.8  # of its points that a view shows, and metres from it; as in `tasks`
+# least visible share of an object's points; greatest distance, metres; as in `tasks`
+_VISIBLE, _NEAR = 0.2, 0.8
 _COLORS = ("red", "green", "blue", "yellow", "purple", "orange", "brown", "white", "black")
 
 
 @dataclass(frozen=True)
 class CheckQuestion:
-    """One question. target_ids: the things that prove the answer; empty where nothing does. gold: the answer where they
-    prove a no too, None = yes where there are such things.
+    """Yes-or-no question about an object.
+
+    target_ids: objects that prove the answer; empty if none does. gold: the true answer; None = yes if and
+    only if there are `target_ids`.
     """
 
     text: str
@@ -54,14 +57,16 @@ class CheckQuestion:
 
     @property
     def is_there(self) -> bool:
-        """Return whether the answer is yes."""
+        """Return whether the true answer is yes."""
         return bool(self.target_ids) if self.gold is None else self.gold
 
 
 @dataclass(frozen=True)
 class CheckOutcome:
-    """One question as it was answered. said: yes, no, or None = no answer. shortest: metres to a view of a proof. eyes:
-    whether the memory had a model that looks. quickest, seconds, seen_after: as of `EpisodeOutcome`.
+    """Answer of the robot to one question.
+
+    said: yes, no, or None = no answer. shortest: metres from the start to a view of a target. eyes: whether
+    the robot's memory used a vision model. quickest, seconds, seen_after: see `EpisodeOutcome`.
     """
 
     world: str
@@ -79,28 +84,28 @@ class CheckOutcome:
 
     @property
     def is_right(self) -> bool:
-        """Return whether the answer is true; none is wrong."""
+        """Return whether the robot's answer is correct; a missing answer is not."""
         return self.said is self.question.is_there
 
     @property
     def spl(self) -> float:
-        """Return the right answer weighted by the way (A-EQA), of a question that a thing proves; else NaN."""
+        """Return the success weighted by path length (A-EQA); NaN for a question without a target object."""
         if not self.question.target_ids:
             return float("nan")
         return spl(self.is_right, self.shortest, self.path_length)
 
     @property
     def success(self) -> bool:
-        """Return whether the answer is true."""
+        """Return whether the robot's answer is correct."""
         return self.is_right
 
     @property
     def sct(self) -> float:
-        """Return the right answer weighted by its time, of a question that a thing proves; else NaN."""
+        """Return the success weighted by completion time; NaN for a question without a target object."""
         return sct(self.is_right, self.quickest, self.duration) if self.question.target_ids else float("nan")
 
     def row(self) -> dict[str, object]:
-        """Return one flat row of a table."""
+        """Return the outcome as one flat table row."""
         return {
             "world": self.world, "seed": self.seed, "question": self.question.text, "case": self.question.case,
             "eyes": self.eyes, "there": self.question.is_there,
@@ -112,7 +117,7 @@ class CheckOutcome:
 
 
 def questions_of(world: World, seed: int) -> list[CheckQuestion]:
-    """Return one question per entry of `CASES`, the same for the same seed. Raises WorldError where one is missing."""
+    """Return one question per entry of `CASES`, reproducible by seed. Raises WorldError if one cannot be made."""
     rng = np.random.default_rng((seed, 0xA5C))
     start = start_pose(world, seed, "default")
     makers = {
@@ -133,8 +138,8 @@ def questions_of(world: World, seed: int) -> list[CheckQuestion]:
 
 
 def visual_questions_of(world: World, seed: int) -> list[CheckQuestion]:
-    """Return whether things are made of a material, true and false in turn, the same for the same seed. Raises
-    WorldError where the building has too few that can be told apart.
+    """Return questions whether an object is made of a material, alternately true and false, reproducible by seed.
+    Raises WorldError if the building has too few objects that can be told apart.
     """
     rng, start = np.random.default_rng((seed, 0xE1E)), start_pose(world, seed, "default")
     materials = sorted({thing.material for thing in world.objects if thing.material})
@@ -155,7 +160,7 @@ def visual_questions_of(world: World, seed: int) -> list[CheckQuestion]:
 
 
 def _is_check(text: str) -> bool:
-    """Return whether the grammar reads the text as one question of a thing, so that language is not measured."""
+    """Return whether the grammar parses the text as a single check question; others also test the parser."""
     try:
         steps = parse_directive(text).steps
     except DirectiveError:
@@ -189,7 +194,10 @@ def _of_look(world: World, seed: int, start: tuple[float, float, float]) -> Iter
 
 
 def _can_be_shown(world: World, start: tuple[float, float, float], ids: tuple[int, ...]) -> bool:
-    """Return whether a thing of these can be seen from near, and none at less than `MIN_PATH` metres of the start."""
+    """Return whether the objects in `ids` suit a question from this start.
+
+    One of them must have a near view, and each must be at least `MIN_PATH` metres of path away.
+    """
     truth = truth_of(world)
     ways = [truth.shortest_path(start[:2], thing) for thing in world.objects if thing.id in ids]
     seen = [len(truth.views(thing, _VISIBLE, _NEAR)) > 0 for thing in world.objects if thing.id in ids]
@@ -197,7 +205,7 @@ def _can_be_shown(world: World, start: tuple[float, float, float], ids: tuple[in
 
 
 def absent_kinds(present: Collection[str], rng: np.random.Generator) -> Iterator[str]:
-    """Yield kinds of the catalogue that nobody could take for one of these, in a random order."""
+    """Yield catalogue categories that cannot be confused with the categories in `present`, in random order."""
     nouns = load_lexicon().nouns
     near = {
         kind for name in present for kind in (nouns[kind_of(name)].near if kind_of(name) in nouns else ())
@@ -225,15 +233,15 @@ def _of_absent_look(world: World, rng: np.random.Generator) -> Iterator[CheckQue
                 break
 
 
-Run = tuple[str, Callable[[], CheckOutcome]]  # a name that is its own in the building, and what runs it
+# name, unique in the building, and the function that runs the question
+Run = tuple[str, Callable[[], CheckOutcome]]
 
 
 def runs_of(spec: str, seed: int, settings: EpisodeSettings, others: bool, visual: bool) -> Iterator[Run]:
-    """Yield what answers a building's questions, one by one; each begins at the start with an empty map. Raises
-    WorldError.
+    """Yield (name, function that runs it) per question; each run begins at the start pose with an empty map.
 
-    others: the questions that need no picture. visual: those that need one, each of a robot without and one with a
-    model that looks.
+    others: include the questions that need no picture. visual: include those that need one; each is run
+    twice, without and with a vision model. Raises WorldError.
     """
     world = world_from_spec(spec, seed)
     start = start_pose(world, seed, "default")
@@ -258,7 +266,10 @@ def remembering(
     world: World, question: CheckQuestion, start: tuple[float, float, float], seed: int,
     settings: EpisodeSettings, eyes: bool,
 ) -> EpisodeRun:  # fmt: skip
-    """Return the run of a robot with a memory of its own, which is empty at first. eyes: whether a model looks."""
+    """Run a question on a robot with an empty memory, and return the run.
+
+    eyes: whether the memory uses a vision model.
+    """
     book = phrase_book()
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="ask-to-act-"))
@@ -279,7 +290,7 @@ def _outcome(run: EpisodeRun, question: CheckQuestion) -> CheckOutcome:
 
 
 def said_in(run: EpisodeRun) -> bool | None:
-    """Return the robot's yes or no; None where it gave no answer."""
+    """Return the robot's answer, yes = True, no = False; None without an answer."""
     for answer in run.result.answers:
         if answer.value.yes is not None:
             return bool(answer.value.yes)

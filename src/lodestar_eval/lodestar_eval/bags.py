@@ -20,8 +20,8 @@ from lodestar_ros.transforms import TransformBuffer
 
 _IMAGE, _COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
 _INFO, _TF = "sensor_msgs/msg/CameraInfo", "tf2_msgs/msg/TFMessage"
-_TOGETHER = 0.05  # s between a depth image and its colour image at most
-_ROOTS = ("map", "odom")  # frames of the map, in order of preference
+_TOGETHER = 0.05  # s, greatest difference between the stamps of a depth image and its colour image
+_ROOTS = ("map", "odom")  # root frames of the poses, in order of preference
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,10 @@ class _Topics:
 
 
 class BagRecording:
-    """Depth registered to colour, its camera info and TF; topics are chosen by type and name.
+    """RGB-D recording in a bag: depth registered to colour, camera info and TF; topics are chosen by type and
+    name.
 
-    A folder with metadata.yaml, or a single .mcap or .db3 file. Raises BadRecording with what is missing.
+    path: folder with metadata.yaml, or a single .mcap or .db3 file. Raises BadRecording with what is missing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -55,7 +56,7 @@ class BagRecording:
         self.skipped.clear()
         topics = self._topics
         camera, colors = None, deque(maxlen=8)  # type: ignore[var-annotated]
-        waiting: deque[Any] = deque()  # depth images; their colour may follow
+        waiting: deque[Any] = deque()  # depth images that still wait for their colour image
         with self._open() as reader:
             wanted = [topic for topic in (topics.depth, topics.info, topics.color) if topic]
             for connection, _, raw in _messages(reader, wanted):
@@ -105,11 +106,11 @@ class BagRecording:
         try:
             rgb = images.color(near, is_rectified(self._topics.color or ""))
         except BadMessage:
-            return None  # it is counted as one that is missing
+            return None  # an image that cannot be rectified counts as missing
         return rgb if rgb.shape[:2] == shape else None
 
     def _poses(self, frame: str, stamp: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return (odom <- camera, map <- odom); a single root frame counts as both."""
+        """Return (odom <- camera, map <- odom); with one root frame, map and odom are the same."""
         last: TransformUnavailable | None = None
         for root in _ROOTS:
             try:
@@ -165,7 +166,7 @@ def _choose(kinds: dict[str, str]) -> _Topics:
 
 
 def _shared(a: str, b: str) -> int:
-    """Return the number of leading parts that two topics share."""
+    """Return how many parts two topic names share at their beginning."""
     parts = [first == second for first, second in zip(a.split("/"), b.split("/"))]
     return parts.index(False) if False in parts else len(parts)
 
@@ -177,7 +178,7 @@ def _messages(reader: Any, topics: list[str]) -> Iterator[tuple[Any, int, bytes]
 
 
 def _read_transforms(reader: Any) -> TransformBuffer:
-    recorded = 0.0  # s, time of the current message: the clock of the recording
+    recorded = 0.0  # s, recording time of the current message
     tree = FrameTree(restart=float("inf"), clock=lambda: recorded)
     transforms = TransformBuffer(history=float("inf"), tree=tree)
     topics = [connection.topic for connection in reader.connections if connection.msgtype == _TF]
@@ -193,5 +194,5 @@ def _read_transforms(reader: Any) -> TransformBuffer:
 
 
 def _is_past(colors: deque, depth: Any) -> bool:
-    """Return whether a colour image not older than this depth has been read."""
+    """Return whether the newest colour image is at least as new as this depth image."""
     return bool(colors) and stamp_from_msg(colors[-1].header.stamp) >= stamp_from_msg(depth.header.stamp)

@@ -1,4 +1,4 @@
-"""Buildings of annotated rooms of which a part was seen, and what the room belief says of a hidden thing in them."""
+"""Trials of the room belief: partly seen buildings of annotated rooms, each with one hidden object."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from lodestar_sim.reference_truth import Scene
     from lodestar_sim.worlds.world import World, WorldObject
 
-CELL = 0.4  # metres of a cell; the lattice of `BeliefConfig`
-GAP = 6.0  # metres between rooms that are no neighbours
-SEEN = 0.5  # share of the things that were seen
-ROOMS = 6  # of a building that is made of scanned rooms
-#: Parts of the building, and words for anything: nobody is sent for them.
+CELL = 0.4  # metres, side of a cell; as in `BeliefConfig`
+GAP = 6.0  # metres between two rooms of a mixed building
+SEEN = 0.5  # share of the objects that count as seen
+ROOMS = 6  # number of rooms in a building composed of scanned rooms
+#: Structural parts and placeholder labels, which are never search targets.
 PLAIN = frozenset(
     {"wall", "floor", "ceiling", "object", "door", "doors", "doorframe", "window", "windowsill", "ledge", "unknown",
      "structure", "pillar", "column", "board", "tube", "bar", "seat", "closet wall", "shower walls"}
@@ -34,7 +34,7 @@ PLAIN = frozenset(
 
 @dataclass(frozen=True)
 class AnnotatedRoom:
-    """The things of a room, by their true labels, and its floor (least and greatest corner, (2,) each, metres)."""
+    """Objects of a room with their true labels, and its floor: least and greatest corner, (2,) each, metres."""
 
     things: tuple[Entity, ...]
     low: np.ndarray
@@ -43,7 +43,10 @@ class AnnotatedRoom:
 
 @dataclass(frozen=True)
 class Trial:
-    """A thing called `target` is hidden at `place` (2,) in `room`. rooms: of the building. seen: per room."""
+    """Search trial: an object labelled `target` is hidden at `place` (2,), metres, in room number `room`.
+
+    rooms: all rooms of the building. seen: the objects already seen, per room.
+    """
 
     target: str
     place: np.ndarray
@@ -54,8 +57,10 @@ class Trial:
 
 @dataclass(frozen=True)
 class Told:
-    """Probabilities that a belief gives in a trial. rooms: (K,) per room. room: the true one. cell: of the true cell,
-    cells: their number. even: probability of the true room by area alone.
+    """Probabilities that a room belief gives for the target's place in a trial with K rooms.
+
+    rooms: (K,) probability per room. room: index of the true room. cell: probability of the true grid cell.
+    cells: number of grid cells in all rooms. even: share of these cells that lie in the true room.
     """
 
     rooms: np.ndarray
@@ -66,7 +71,7 @@ class Told:
 
 
 def scanned_rooms(entities: dict[str, dict[int, Entity]]) -> list[AnnotatedRoom]:
-    """Return the rooms of a scan each, by name."""
+    """Return one room per scan, ordered by the scans' names."""
     found = []
     for scan in sorted(entities):
         things = tuple(entities[scan].values())
@@ -77,7 +82,7 @@ def scanned_rooms(entities: dict[str, dict[int, Entity]]) -> list[AnnotatedRoom]
 
 
 def world_rooms(world: World) -> list[AnnotatedRoom]:
-    """Return the rooms of a simulated building with their things."""
+    """Return the rooms of a simulated building with their objects; empty rooms are left out."""
     from lodestar_sim.reference_truth import Scene
 
     scene = Scene(world)
@@ -99,7 +104,7 @@ def _entity(scene: Scene, thing: WorldObject) -> Entity:
 
 
 def mixed_trials(rooms: Sequence[AnnotatedRoom], count: int, rng: np.random.Generator) -> Iterator[Trial]:
-    """Yield trials in buildings of rooms that are drawn at random and stand apart."""
+    """Yield `count` trials in buildings composed of randomly drawn rooms, `GAP` metres apart."""
     while count > 0:
         chosen = [rooms[int(k)] for k in rng.choice(len(rooms), min(ROOMS, len(rooms)), replace=False)]
         left, placed = 0.0, []
@@ -113,7 +118,10 @@ def mixed_trials(rooms: Sequence[AnnotatedRoom], count: int, rng: np.random.Gene
 
 
 def hide(rooms: Sequence[AnnotatedRoom], where: int, rng: np.random.Generator) -> Trial | None:
-    """Return a trial with a thing of this room that nobody saw any of its kind of; None if there is none."""
+    """Return a trial whose target lies in room number `where` and has a label that no seen object has.
+
+    Returns None if the room has no suitable object.
+    """
     options = [thing for thing in rooms[where].things if thing.label not in PLAIN]
     if not options:
         return None
@@ -125,7 +133,7 @@ def hide(rooms: Sequence[AnnotatedRoom], where: int, rng: np.random.Generator) -
 
 
 def tell(trial: Trial, belief: RoomBelief) -> Told:
-    """Return what the belief says if all of the floor may hide the target and there is no other floor."""
+    """Return the belief's probabilities, normalised over the grid cells inside the trial's rooms."""
     low = np.min([room.low for room in trial.rooms], axis=0) - CELL
     high = np.max([room.high for room in trial.rooms], axis=0) + CELL
     columns, rows = np.ceil((high - low) / CELL).astype(int) + 1

@@ -1,4 +1,4 @@
-"""Things in rendered views with their true masks, their boxes, and the masks that depth gives them."""
+"""Objects in rendered views with true masks and boxes, and scores of the masks computed from depth."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ from lodestar.perception.segments import label_extents
 from lodestar_eval.tour import Tour, TourConfig, TourFrame, TourMoment
 from lodestar_sim.worlds.world import World
 
-LEAST_PIXELS = 400  # visible, of a thing that counts; chosen: 20 x 20
-_LEAST_DEPTH = 0.3  # share of those with depth; chosen: of a pane of glass there is none
-_MATCH = 0.3  # IoU of boxes from which a detection is of a thing; chosen
-JITTER = 0.1  # standard deviation of each side of a box, in sizes of the box
+LEAST_PIXELS = 400  # least visible pixels of an object that is measured; chosen: 20 x 20
+_LEAST_DEPTH = 0.3  # least share of those pixels with depth; chosen: excludes panes of glass
+_MATCH = 0.3  # least IoU of boxes for a detection to match an object; chosen
+JITTER = 0.1  # standard deviation of each side of a jittered box, as a share of its size
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One thing in one view. boxes: which boxes were given (tight, jittered, nanodet). pixels: visible. distance:
-    median, metres. mounted: it hangs on a wall. by_box, by_depth: IoU with the true mask.
+    """Mask scores of one object in one view.
+
+    boxes: kind of box that was given (tight, jittered, nanodet). pixels: visible pixels. distance: median, metres.
+    mounted: whether the object hangs on a wall. by_box, by_depth: IoU of box and depth mask with the true mask.
     """
 
     building: str
@@ -42,7 +44,11 @@ class Measured:
 
 @dataclass
 class Spent:
-    """Processor seconds and counts of what was run. frames: of the detector."""
+    """Processor seconds and counts of the measured steps.
+
+    masks: seconds for the masks of all `boxes`; left: boxes without a mask. detector, detector_masks: seconds
+    to detect and to mask in all `frames`, the images given to the detector.
+    """
 
     masks: float = 0.0
     boxes: int = 0
@@ -53,7 +59,7 @@ class Spent:
 
 
 def views(world: World, seed: int, count: int, period: float) -> Iterator[TourFrame]:
-    """Yield so many views of a tour, `period` simulated seconds apart, 640 x 480, with colour."""
+    """Yield `count` views of a tour, `period` simulated seconds apart, 640 x 480, with colour."""
     config = TourConfig(frame_interval=period, width=640, height=480, limit=count * period, rounds=20)
     tour = Tour(world, seed, config)
     for moment, _ in zip(tour.moments(), range(count)):
@@ -66,7 +72,7 @@ def _with_color(tour: Tour, moment: TourMoment) -> TourFrame:
 
 
 class BoxTrial:
-    """Measures masks in one building. detector: its own boxes are measured too; None = invented ones alone."""
+    """Measures masks from tight and jittered boxes in one building, and from those of `detector` if given."""
 
     def __init__(
         self, name: str, world: World, seed: int, masker: BoxMasker, detector: OnnxDetector | None
@@ -78,7 +84,7 @@ class BoxTrial:
         self._things = {one.id: one for one in world.objects}
 
     def take(self, frame: TourFrame) -> None:
-        """Measure one view."""
+        """Measure the masks of all objects in one view."""
         aligned = AlignedDepth(frame.image.depth, frame.image.camera)
         truths = []
         for value, box, pixels in label_extents(np.maximum(frame.ids, 0).astype(np.uint16)):
@@ -126,7 +132,7 @@ class BoxTrial:
         truths: Sequence[tuple[int, ImageBox, np.ndarray, float]],
         aligned: AlignedDepth,
     ) -> None:
-        """Measure the detector's boxes on the things that they show best, whatever it calls them, and its time."""
+        """Score each object's best detected box by IoU, regardless of label; measure the processor time."""
         began = time.process_time()
         found = detector.find(rgb)
         middle = time.process_time()

@@ -1,4 +1,4 @@
-"""Scores of reported changes against the truth, and the rivals: nearest of the same label, last seen is true."""
+"""Scores of reported changes against the truth, and three baselines that report changes."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from lodestar_eval.visited_rooms import Observed
 
 SCORED = ("moved", "vanished", "appeared")
 _BINS = 10
-_GATE, _QUALITY, _SIDE = 16.3, 0.55, 0.2  # squared distance, tau_match of B.1.4, metres
+# squared Mahalanobis gate; tau_match of B.1.4; metres, side of a box
+_GATE, _QUALITY, _SIDE = 16.3, 0.55, 0.2
 _FORBIDDEN = 1e3
 
 
 @dataclass
 class Tally:
-    """Counts over episodes. told: (probability, right) of each report that can be judged."""
+    """Counts over episodes. told: (probability, is right) of each report that can be judged."""
 
     right: Counter[str] = field(default_factory=Counter)
     wrong: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
-    alike: int = 0  # things seen twice of which several of a kind were seen
-    alike_right: int = 0  # of these, those that were paired with themselves
+    alike: int = 0  # objects seen at both visits that share their label with another object
+    alike_right: int = 0  # of these, the objects paired with themselves
     told: list[tuple[float, bool]] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
@@ -45,23 +46,23 @@ class Tally:
         self.told += other.told
 
     def f1(self, kind: str) -> float:
-        """Return the F1 of a kind of change; 0 where nothing was reported, NaN where there was nothing to report."""
+        """Return the F1 of a kind of change; 0 without reports, NaN without true changes."""
         right = self.right[kind]
         if not right + self.left_out[kind]:
             return float("nan")
         return 2.0 * right / (2.0 * right + self.wrong[kind] + self.left_out[kind])
 
     def precision(self, kind: str) -> float:
-        """Return the share of reports that are right."""
+        """Return the share of reports of a kind that are right."""
         return share(self.right[kind], self.right[kind] + self.wrong[kind])
 
     def recall(self, kind: str) -> float:
-        """Return the share of changes that were reported."""
+        """Return the share of true changes of a kind that were reported."""
         return share(self.right[kind], self.right[kind] + self.left_out[kind])
 
     @property
     def identity(self) -> float:
-        """Return the share of look-alikes that were paired with themselves."""
+        """Return the share of look-alike objects that were paired with themselves across the visits."""
         return share(self.alike_right, self.alike)
 
     @property
@@ -76,18 +77,18 @@ class Tally:
 
     @property
     def brier(self) -> float:
-        """Return the mean square of probability minus outcome."""
+        """Return the Brier score: the mean square of reported probability minus outcome, 0 or 1."""
         return float(np.mean([(p - r) ** 2 for p, r in self.told])) if self.told else float("nan")
 
 
 def score(
     changes: Sequence[ThingChange], rows_before: Sequence[int], rows_after: Sequence[int], observed: Observed
 ) -> Tally:
-    """Return the counts of one episode. rows_before, rows_after: thing of each sight's id.
+    """Return the counts of one episode. rows_before, rows_after: object index by id of an observation.
 
-    Moved: of things seen at both visits, with the right partner. Vanished and appeared: of things whose place was in
-    view at the other visit. A thing that moved and was missed at its new place did leave the old one: there it is not
-    judged.
+    Moved is counted over objects seen at both visits, and needs the right partner. Vanished and appeared are counted
+    over objects whose place was in view at the other visit. An object that moved and was missed at its new place did
+    leave the old one, so a report that it vanished is not judged.
     """
     tally = Tally()
     first, second = {s.id for s in observed.before}, {s.id for s in observed.after}
@@ -133,7 +134,7 @@ def _count(tally: Tally, kind: str, found: bool) -> None:
 
 
 def _is_right(kind: ChangeKind, before: int | None, after: int | None, observed: Observed) -> bool | None:
-    """Return whether a report is true, None where it cannot be judged or claims nothing."""
+    """Return whether a report is true; None if it cannot be judged or claims nothing."""
     became = observed.became
     if kind is ChangeKind.UNKNOWN:
         return None
@@ -151,7 +152,7 @@ def _is_right(kind: ChangeKind, before: int | None, after: int | None, observed:
 
 
 def _count_alike(tally: Tally, observed: Observed, paired: dict[int, int]) -> None:
-    """Count the things seen twice that share their observed kind with another thing of either visit."""
+    """Count the objects seen at both visits that share their observed label with another object of either visit."""
     labels = {s.id: s.label for s in observed.before}
     sights = [*observed.before, *observed.after]
     for sight in observed.after:
@@ -169,7 +170,10 @@ def _count_alike(tally: Tally, observed: Observed, paired: dict[int, int]) -> No
 def nearest_of_same_label(
     before: Sequence[Sight], after: Sequence[Sight], threshold: float
 ) -> list[ThingChange]:
-    """Return the changes by pairing equal labels, nearest first. threshold: metres from which a thing has moved."""
+    """Return the changes found by pairing sights of equal label, the nearest pairs first.
+
+    threshold: metres; a pair farther apart counts as moved.
+    """
     gaps = sorted(
         (float(np.linalg.norm(a.mean - b.mean)), i, j)
         for i, b in enumerate(before)
@@ -196,9 +200,9 @@ def nearest_of_same_label(
 
 
 def last_seen_is_true(before: Sequence[Sight], after: Sequence[Sight], threshold: float) -> list[ThingChange]:
-    """Return the changes of a map that believes what it saw last: nothing moved or vanished, what is elsewhere is new.
+    """Return the changes, assuming that nothing moves or vanishes: an object at a new place has appeared.
 
-    A sight within `threshold` metres of an old one is taken for the same thing, whatever its label.
+    A sight within `threshold` metres of an old one is paired with it, whatever its label.
     """
     changes, used = [], set[int]()
     for sight in before:
@@ -212,9 +216,10 @@ def last_seen_is_true(before: Sequence[Sight], after: Sequence[Sight], threshold
 
 
 def vlm_dewm(before: Sequence[Sight], after: Sequence[Sight]) -> list[ThingChange]:
-    """Return the changes by the paper's association (B.1): gate, 0.7 (1 - IoU) + 0.3 (1 - sim), Hungarian, limit.
+    """Return the changes by the association of VLM-DEWM (B.1): gate and Hungarian method.
 
-    Boxes have `_SIDE`, as the data has no sizes; sim is 1 for labels of one kind. A thing beyond the gate is no match.
+    The cost is 0.7 (1 - IoU) + 0.3 (1 - sim); sim is 1 for labels of the same kind, else 0. Every box has the
+    side `_SIDE`, because the data has no sizes. Pairs beyond the gate do not match.
     """
     changes, used = [], set[int]()
     cost = np.full((len(before), len(after)), _FORBIDDEN)

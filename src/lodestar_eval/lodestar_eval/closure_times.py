@@ -1,4 +1,4 @@
-"""Seconds of one loop closure on a large map, and the gap of heartbeats meanwhile."""
+"""Seconds of one loop closure on a large map, and the longest gap between heartbeats meanwhile."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.mapping.closure_rehearsal import rehearse_plan, rehearse_voxels
-from lodestar.mapping.octomap import OctoMapper
-from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta, Observation
+from lodestar.mapping.config import VOXEL_CAPTIONS, VOXEL_CONFIRM, VOXEL_LABEL_VOTES, VOXEL_SIZE, VOXEL_VOTE
+from lodestar.mapping.instances.records import CaptionVote, Instance, InstanceDelta, Observation
+from lodestar.mapping.occupancy.octomap import OctoMapper
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
-from lodestar.mapping.tsdf import TsdfVolume
+from lodestar.mapping.voxels.tsdf import TsdfVolume
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.scene.mirror import SceneMirror
 from lodestar_eval.settings import robot_config
@@ -26,23 +27,24 @@ from lodestar_sim.sensors import CameraConfig
 Steps = Mapping[str, Callable[[], object]]
 
 SIDE = 32.0  # metres of the square floor: 1,024 m2; issue 37
-ENTITIES = 3000  # issue 37
-_AISLE = 4.0  # metres between passes of the robot; chosen
+ENTITIES = 3000  # entities on the map; issue 37
+_AISLE = 4.0  # metres between parallel passes of the robot; chosen
 _BEAT = 0.02  # seconds between heartbeats; chosen, a fifth of the bound
 
 
 def large_closure(
     side: float = SIDE, entities: int = ENTITIES, config: RobotConfig | None = None
 ) -> dict[str, float]:
-    """Fill the map of a square floor along a way, close the loop at its end, and return seconds.
+    """Fill the map of a square floor along a path, close the loop at its end, and return the times in seconds.
 
-    octree, plan, voxels, surfaces, scene: of each part. seconds: of all, on workers side by side as in the nodes:
-    octree and plan in `mapping`, voxels beside surfaces in `semantic_voxels`, and the scene. cpu: their processor time;
-    cpu_slowest: of one. gap: the longest time between heartbeats of another thread. moved: metres that the way moves.
+    octree, plan (floor plan), voxels, surfaces, scene: time to correct each part of the map. seconds: total
+    with workers in parallel as in the nodes: octree and plan in `mapping`, voxels beside surfaces in
+    `semantic_voxels`, and the scene. cpu: processor time of all workers; cpu_slowest: of the slowest. gap:
+    longest time between heartbeats of another thread. moved: metres of the largest correction of the path.
     """
     config, rng = config or robot_config(), np.random.default_rng(37)
-    rehearse_plan(config.mapping.octomap)  # as the nodes do when they start
-    rehearse_voxels(config.semantic_voxels.voxels)
+    rehearse_plan(config.mapping.octomap)  # as the nodes do at start-up
+    rehearse_voxels(config.semantic_voxels.voxels.geometry)
     plan, voxels = (
         parts.plan_mapper(config.mapping),
         parts.voxel_map(config.semantic_voxels, config.shared, "large"),
@@ -102,11 +104,11 @@ def large_closure(
 
 
 def _beside_heartbeats(workers: Sequence[Steps]) -> tuple[dict[str, float], list[float], float]:
-    """Carry out the steps, each worker's on a thread; return their seconds, the processor time of each worker, and the
+    """Run each worker's steps on its own thread; return their seconds, the processor time of each worker, and the
     longest time between two heartbeats of this thread.
 
-    No full collection of garbage comes between, as in the process that sends heartbeats (`IdleCollector` of
-    `lodestar_ros`): it stops every thread for 0.2 s.
+    Full garbage collections are off meanwhile, as in the process that sends heartbeats (`IdleCollector` of
+    `lodestar_ros`): one stops every thread for 0.2 s.
     """
     collections = gc.get_threshold()
     gc.set_threshold(collections[0], collections[1], 1_000_000_000)
@@ -134,7 +136,7 @@ def _beside_heartbeats(workers: Sequence[Steps]) -> tuple[dict[str, float], list
 
 
 def _way(side: float) -> np.ndarray:
-    """Return (N, 3) poses, one each half metre, to and fro over the floor and back to the start."""
+    """Return poses (N, 3) every half metre of a path to and fro over the floor and back to the start."""
     corners = [np.array([1.0, 1.0])]
     for k, y in enumerate(np.arange(1.0, side, _AISLE)):
         first, last = (1.0, side - 1.0) if k % 2 == 0 else (side - 1.0, 1.0)
@@ -149,7 +151,7 @@ def _way(side: float) -> np.ndarray:
 
 
 def _turn(rng: np.random.Generator) -> np.ndarray:
-    """Return the returns (N, 3) of a LiDAR amid furniture 2 to 6 m away, and of the floor."""
+    """Return the hits (N, 3) of a LiDAR among furniture 2 to 6 m away, and of the floor."""
     angles, rings = np.meshgrid(np.linspace(-np.pi, np.pi, 180, endpoint=False), np.linspace(-0.4, 0.4, 12))
     reach = rng.uniform(2.0, 6.0, angles.shape[1])[None].repeat(12, axis=0)
     reach = np.where(rings < -0.05, np.minimum(reach, 0.5 / np.sin(-np.minimum(rings, -0.05))), reach)
@@ -162,16 +164,16 @@ def _turn(rng: np.random.Generator) -> np.ndarray:
 def _add(
     voxels: SemanticVoxelMap, identity: int, place: np.ndarray, stamp: float, rng: np.random.Generator
 ) -> None:
-    """Put a confirmed instance of about a hundred voxels at a place, as if it had been fused."""
-    size = voxels.config.voxel
+    """Add a confirmed instance of about a hundred voxels at a place, as fusion would."""
+    size = VOXEL_SIZE
     points = place + rng.uniform(-0.2, 0.2, (160, 3))
     coords = np.unique(np.floor(points / size).astype(np.int32), axis=0)
     track = voxels._registry.start(stamp, points)
     assert track.id == identity or track.id > 0
-    track.observation_count = voxels.config.confirm
-    track.vote("chair", "gray chair", 1.0, voxels.config.captions, voxels.config.label_votes)
+    track.observation_count = VOXEL_CONFIRM
+    track.vote("chair", "gray chair", 1.0, VOXEL_CAPTIONS, VOXEL_LABEL_VOTES)
     store, node = voxels._store, voxels._anchor.trajectory.serial + 1
-    places = store.vote(coords, np.full(len(coords), track.id), voxels.config.vote, 4, 8, int(stamp), node)
+    places = store.vote(coords, np.full(len(coords), track.id), VOXEL_VOTE, 4, 8, int(stamp), node)
     voxels._fusion.surface.add(
         store, places, ((coords + 0.5) * size).astype(np.float32), np.ones(len(coords), np.float32)
     )

@@ -1,4 +1,6 @@
-"""Tours of ring buildings with drifting odometry and a SLAM that closes loops, mapped in five ways at once."""
+"""Tours of buildings with a ring of corridors, with drifting odometry and SLAM loop closures. Each tour is
+mapped in parallel under five treatments of the drift (`ROWS`).
+"""
 
 from __future__ import annotations
 
@@ -30,22 +32,23 @@ from lodestar_sim.slam import SlamConfig
 from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World
 
-# jump: submaps that know the jumps of map <- odom alone; submaps: SLAM's graph too, as SLAM Toolbox publishes it
+# jump: submaps moved by the jumps of map <- odom alone; submaps: also by SLAM's graph, as SLAM Toolbox publishes it
 EXACT, NONE, RIGID, JUMP, SUBMAPS = "exact", "none", "rigid", "jump", "submaps"
 ROWS = (EXACT, NONE, RIGID, JUMP, SUBMAPS)
-_MATCH = 0.5  # metres between the middles of an entity and its object; issue 37
-_CELL = 0.1  # metres between occupied cells that are the same; issue 37
-_INSET = 1.2  # metres of the way round a hall from its walls; chosen
-_BEYOND = 0.3  # share of a second round; chosen: loops are closed, and the robot drives on in what it knows
-_ROOMS = 4  # rooms that are visited on the way; chosen
+_MATCH = 0.5  # metres, greatest distance between the centres of an entity and its object; issue 37
+_CELL = 0.1  # metres, greatest distance between occupied cells that count as equal; issue 37
+_INSET = 1.2  # metres between the path round a hall and its walls; chosen
+_BEYOND = 0.3  # share of a second round that is driven, to use the map after the closures; chosen
+_ROOMS = 4  # number of rooms visited on the way; chosen
 
 
 @dataclass
 class ClosureTrial:
-    """A tour of one building. entities, cells: F1 by row. closures: of SLAM. jumps: metres of those above 0.1 m.
+    """Result of the tour of one building. Each row is one of the five maps named in `ROWS`.
 
-    error: metres of the nodes of SLAM's graph from the truth at the end, on average: no map that follows it is better.
-    longest: seconds of the longest frame of each row. maps: by row.
+    entities, cells: F1 by row. closures: number of SLAM's loop closures. jumps: metres, jumps of map <- odom
+    above 0.1 m. error: mean distance, metres, of SLAM's graph nodes from the truth at the end; no map that
+    follows the graph is more exact. longest: wall seconds of the slowest frame, by row. maps: by row.
     """
 
     world: World
@@ -70,7 +73,12 @@ def closure_trial(
     stages: Callable[[str], None] = lambda text: None,
     matches: bool = True,
 ) -> ClosureTrial:
-    """Drive one tour; every row gets the same images and turns, each with its own poses. matches: of `SlamConfig`."""
+    """Drive one tour and return its result, with a map per row.
+
+    All maps are built from the same images and scans; each row has its own poses.
+
+    matches: see `SlamConfig`.
+    """
     localization = LocalizationConfig(slam=SlamConfig(enabled=True, matches=matches))
     tour_config = TourConfig(
         speed=0.7, frame_interval=0.5, limit=900.0, pan=2.0, most_stops=99,
@@ -129,7 +137,7 @@ def closure_trial(
 
 
 def ring_stops(world: World, rng: np.random.Generator) -> np.ndarray:
-    """Return stops (N, 2) round the corridors of an office, or the hall of a warehouse, and in rooms on the way."""
+    """Return stops (N, 2) round the corridors of an office or the hall of a warehouse, and in some rooms."""
     rooms = {room.id: np.array(room.polygon) for room in world.rooms}
     halls = [rooms[r.id] for r in world.rooms if r.label in ("corridor", "warehouse")]
     low, high = np.min([h.min(axis=0) for h in halls], axis=0), np.max([h.max(axis=0) for h in halls], axis=0)
@@ -151,7 +159,7 @@ def ring_stops(world: World, rng: np.random.Generator) -> np.ndarray:
 
 
 def _reachable(world: World, stops: np.ndarray) -> np.ndarray:
-    """Return the stops at the nearest open floor."""
+    """Return each stop moved to the nearest open floor."""
     truth = truth_of(world)
     open_floor = np.isfinite(truth.lengths(world.start[:2])) & (truth.clearance >= 0.45)
     places = truth.grid.points_of(np.argwhere(open_floor))
@@ -176,7 +184,7 @@ def _score(trial: ClosureTrial, seen: SeenParts) -> None:
             (r, c) for r, c in zip(*linear_sum_assignment(np.where(fits, gaps - 1.0, 0.0))) if fits[r, c]
         ]
         found = {int(r) for r, _ in pairs}
-        # An entity of a thing that was seen too little to count is neither right nor wrong.
+        # Entities of objects that were seen too little to count are neither right nor wrong.
         extra = [
             k for k, e in enumerate(entities)
             if k not in found and not any(
@@ -192,7 +200,7 @@ def _score(trial: ClosureTrial, seen: SeenParts) -> None:
 
 
 def _occupied(grid: OccupancyGrid2D) -> np.ndarray:
-    """Return (N, 2), metres, the middles of the occupied cells."""
+    """Return the centres of the occupied cells, (N, 2) metres."""
     return np.asarray(grid.points_of(np.argwhere(grid.cells >= grid.occupied_from)))
 
 

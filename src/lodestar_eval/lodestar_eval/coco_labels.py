@@ -1,10 +1,10 @@
-"""Labels of the simulator that are classes of COCO."""
+"""Mapping from the simulator's labels to COCO classes."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-#: Label of the simulator -> class of COCO; a label that is missing is outside of COCO.
+#: COCO class by simulator label; labels outside COCO are missing.
 COCO_OF = {
     "armchair": "chair", "backpack": "backpack", "ball": "sports ball", "bed": "bed", "bench": "bench", "book": "book",
     "books": "book", "bottle": "bottle", "bowl": "bowl", "chair": "chair", "clock": "clock", "handbag": "handbag",
@@ -16,8 +16,8 @@ COCO_OF = {
 
 
 def coco_class(label: str, names: Collection[str] = COCO_OF.values()) -> str:
-    """Return the class of COCO of a label of the simulator, or the label where it is one of `names`; "" = none.
+    """Return the COCO class of a simulator label, or the label itself if it is one of `names`, else "".
 
-    names: classes, such as all of a detector; those of the table are not all of COCO.
+    names: class names, such as all classes of a detector; the default is not all of COCO.
     """
     return COCO_OF.get(label, label if label in names else "")

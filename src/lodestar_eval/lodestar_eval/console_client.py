@@ -1,4 +1,4 @@
-"""A client of the console without a browser: it comes in by a link, pulls views, and stops the robot."""
+"""Client of the web console without a browser: logs in by a link, reads streams, and can stop the robot."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from urllib.parse import urlsplit
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-_OPENINGS = 5  # tries to open a socket
+_OPENINGS = 5  # attempts to open a socket
 
 
 class ConsolePage:
-    """One page. link: a one-time link to a console on this machine."""
+    """Session of a logged-in client. link: one-time link to a console on this machine."""
 
     def __init__(self, link: str) -> None:
         parts = urlsplit(link)
@@ -34,7 +34,7 @@ class ConsolePage:
         connection.close()
 
     def get(self, path: str) -> bytes:
-        """Return what the console serves at a path. Raises ConnectionError for anything but 200."""
+        """Return the body of a GET request. Raises ConnectionError for any status but 200."""
         connection = http.client.HTTPConnection(self.host, timeout=10.0)
         connection.request("GET", path, headers={"cookie": self._cookie})
         answer = connection.getresponse()
@@ -45,7 +45,7 @@ class ConsolePage:
         return data
 
     def open(self, name: str) -> ClientConnection:
-        """Open a socket of the page, again where the port is just being handed over."""
+        """Open a websocket of the page; retries while the port is being handed over."""
         for attempt in range(_OPENINGS):
             try:
                 return self._connect(name)
@@ -65,7 +65,7 @@ class ConsolePage:
         )
 
     def hang(self) -> socket.socket:
-        """Open a view that wants everything and is never read."""
+        """Return an open websocket of map and camera data with all topics requested, which nobody reads."""
         host, port = self.host.split(":")
         dead = socket.create_connection((host, int(port)))
         key = base64.b64encode(os.urandom(16)).decode()
@@ -75,12 +75,16 @@ class ConsolePage:
             "Sec-WebSocket-Version: 13\r\n\r\n".encode()
         )
         body = b'{"want": {"cloud": true, "camera": true, "hz": 10}}'
-        dead.sendall(bytes([0x81, 0x80 | len(body), 0, 0, 0, 0]) + body)  # a text frame, masked with zeros
+        # a websocket text frame, masked with zeros
+        dead.sendall(bytes([0x81, 0x80 | len(body), 0, 0, 0, 0]) + body)
         return dead
 
 
 class Puller:
-    """Reads a view, on a thread, until it is closed. received: bytes."""
+    """Client that reads the websocket of map and camera data on a thread until `close`.
+
+    received: number of bytes so far.
+    """
 
     def __init__(self, page: ConsolePage, *, cloud: bool = True, camera: bool = True) -> None:
         self.received = self.frames = 0
@@ -98,17 +102,17 @@ class Puller:
             return
 
     def close(self) -> None:
-        """End it."""
+        """Close the websocket and stop the thread."""
         self._socket.close()
         self._thread.join(2.0)
 
 
 class StatePage:
-    """The state of a page: parts by name, and requests one at a time."""
+    """Client of the websocket of states and requests. parts: latest state by name."""
 
     def __init__(self, page: ConsolePage) -> None:
         self.parts: dict[str, Any] = {}
-        self.items: dict[str, int] = {}  # how many have come of each part that grows
+        self.items: dict[str, int] = {}  # number of items received so far, by name of a growing part
         self.received = self._number = 0
         self._replies: dict[int, Any] = {}
         self._socket = page.open("state")
@@ -122,7 +126,7 @@ class StatePage:
         self._socket.close()
 
     def read(self, seconds: float) -> bool:
-        """Take the next message in; return whether one came."""
+        """Receive and apply the next message; return whether one came in time."""
         try:
             text = self._socket.recv(timeout=seconds)
         except TimeoutError:
@@ -139,7 +143,7 @@ class StatePage:
         return True
 
     def request(self, kind: str, seconds: float = 10.0, **fields: Any) -> Any:
-        """Return the reply to a request. Raises TimeoutError."""
+        """Send a request and return its reply. Raises TimeoutError."""
         self._number += 1
         self._socket.send(json.dumps({"type": kind, "id": self._number, **fields}))
         end = time.monotonic() + seconds

@@ -1,4 +1,4 @@
-"""Coverage of a building's floor, and of what the robot may walk into, by ground truth."""
+"""Coverage of a building's floor and of its obstacles, by ground truth."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from scipy import ndimage
 from scipy.spatial import cKDTree
 
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar_sim.robot import CollisionRaster, RobotConfig
+from lodestar_sim.robot import CollisionRaster
 from lodestar_sim.worlds import World
 
-CELL = 0.1  # m
+CELL = 0.1  # m, side of a floor cell
 _FINE = 0.02  # m, cell of the raster of the true geometry
-_BESIDE = 1.0  # m from the way, within which the robot may walk into what stands there; chosen
+_BESIDE = 1.0  # m, distance from the path within which obstacles are checked; chosen
 
 
 def reachable_floor(world: World, start: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return centres (N, 2), metres, of the free cells of 0.1 m connected with the start (x, y, ...)."""
     geometry = world.geometry()
-    raster = CollisionRaster(geometry.vertices, geometry.triangles, RobotConfig(), _FINE)
+    raster = CollisionRaster(geometry.vertices, geometry.triangles, _FINE)
     factor = round(CELL / _FINE)
     rows, columns = (-(-size // factor) for size in raster.cells.shape)
     padded = np.zeros((rows * factor, columns * factor), bool)
@@ -47,10 +47,10 @@ def known_share(floor: np.ndarray, grid: OccupancyGrid2D | None) -> float:
 
 
 def marked_share(solid: np.ndarray, way: np.ndarray, grid: OccupancyGrid2D | None) -> float:
-    """Return the share in [0, 1] of what stands beside a way that lies at most one cell from an occupied one.
+    """Return the share in [0, 1] of the obstacles beside a path that lie at most one cell from an occupied cell.
 
-    solid: (N, 2), metres, places on the floor that the robot may not touch. way: (M, 2), metres. NaN where nothing
-    stands within a metre of it, or without a grid.
+    solid: (N, 2) metres, places on the floor that the robot may not touch. way: (M, 2) metres. NaN without a grid or
+    without obstacles within `_BESIDE` metres of the path.
     """
     if grid is None or not len(solid) or not len(way):
         return float("nan")

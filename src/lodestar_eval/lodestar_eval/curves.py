@@ -1,4 +1,4 @@
-"""Covered share against distance, one picture per sensor and floor."""
+"""Plots of the covered share of the floor over the distance driven, one panel per sensor and floor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INK, _MUTED, _EXPERT, _RIVAL = "#1f2933", "#7b8794", "#3e7cb1", "#c2571a"
 def save_curves(
     pairs: Mapping[tuple[str, str], Sequence[Mapping[str, Exploration]]], expert: str, rival: str, file: Path
 ) -> None:
-    """`file` is a PNG with one panel per (sensor, floor)."""
+    """Write a PNG of the curves to `file`, one panel per (sensor, floor)."""
     names = list(dict.fromkeys(sensor for sensor, _ in pairs))
     floors = list(dict.fromkeys(floor for _, floor in pairs))
     size = (4.2 * len(floors), 3.4 * len(names))

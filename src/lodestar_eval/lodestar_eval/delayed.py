@@ -1,22 +1,20 @@
-"""The offline reasoner with a delay in simulated time, as a slow model would have."""
+"""Reasoner with a delay in simulated time, which imitates a slow model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lodestar.language.config import BackgroundReasonerConfig
-from lodestar.language.directive import Task
+from lodestar.language.background_reasoner import RANKING_AGE
 from lodestar.language.model_reasoner import merged
-from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Reasoner, Scored
+from lodestar.language.reasoner import Judgement, OfflineReasoner, RankRequest, Reasoner
 from lodestar.language.views import ViewAnswer, ViewQuestion
-from lodestar.scene.records import Entity
 
 
 @dataclass(frozen=True)
 class _Thought:
-    """An answer to a question. ready: seconds of simulated time at which it is available."""
+    """Answer to a question. ready: simulated time, seconds, at which it is available."""
 
     topic: Any
     value: Any
@@ -26,24 +24,18 @@ class _Thought:
 class DelayedReasoner:
     """Imitates `language.background_reasoner.BackgroundReasoner` around a model that takes `seconds` for each answer.
 
-    A ranking returns at once: with the last answer about the same task while that is fresh, otherwise with the offline
-    reasoner's. One question is processed at a time; the newest of the waiting ones is next. A view is answered
-    `seconds` after it was first asked about, unless a newer one took its place.
-    now: seconds of simulated time. inner: what answers, such as a `ModelReasoner` of a server.
+    A ranking returns at once: the last answer about the same task while it is fresh, otherwise that of the offline
+    reasoner. One question is processed at a time; of the waiting ones only the newest is kept. A view is answered
+    `seconds` after the first request for it, unless a newer view replaced it.
+    now: clock, seconds of simulated time. inner: reasoner that computes the answers, such as a `ModelReasoner`.
     """
 
     name = "delayed"
     waits = True
 
-    def __init__(
-        self,
-        seconds: float,
-        now: Callable[[], float],
-        inner: Reasoner | None = None,
-        config: BackgroundReasonerConfig | None = None,
-    ) -> None:
+    def __init__(self, seconds: float, now: Callable[[], float], inner: Reasoner | None = None) -> None:
         self._inner = inner or OfflineReasoner()
-        self._seconds, self._now, self._config = seconds, now, config or BackgroundReasonerConfig()
+        self._seconds, self._now = seconds, now
         self._busy: _Thought | None = None
         self._waiting: tuple[Any, Any] | None = None  # topic and value
         self._known: _Thought | None = None
@@ -51,41 +43,34 @@ class DelayedReasoner:
         self.sees = self._inner.sees
 
     def begin_task(self) -> None:
-        """Drop the answers for the last task."""
+        """Begin the next task; discard the delayed answers about the previous one."""
         self._busy = self._waiting = self._known = self._view = None
         self._inner.begin_task()
 
-    def rank(
-        self,
-        candidates: Sequence[Scored],
-        task: Task,
-        entities: Mapping[int, Entity] | None = None,
-        context: Sequence[str] = (),
-    ) -> list[Judgement]:
-        """See Reasoner."""
-        offline = self._inner.rank(candidates, task, entities, context)
+    def rank(self, request: RankRequest) -> list[Judgement]:
+        """Rank the candidates; see `Reasoner.rank`."""
+        offline = self._inner.rank(request)
         if not offline:
             return offline
-        judged = self._think(("rank", task.target, task.step.graphs), offline, self._config.rank_age)
+        judged = self._think(("rank", request.task.target, request.task.step.graphs), offline, RANKING_AGE)
         return offline if judged is None else merged(judged, offline)
 
     def judge_view(self, question: ViewQuestion) -> ViewAnswer | None:
-        """See Reasoner."""
+        """Return the available answer about a view; see `Reasoner.judge_view`."""
         topic = (question.target, question.neighbors, question.constraints, question.name)
         if self._view is None or self._view.topic != topic:
             answer = self._inner.judge_view(question)
             if answer is not None and not self._inner.sees:
-                answer = replace(answer, by=self.name)  # it stands in for a model
+                answer = replace(answer, by=self.name)  # the answer is presented as a model's
             self._view = _Thought(topic, answer, self._now() + self._seconds)
         found: ViewAnswer | None = self._view.value if self._view.ready <= self._now() else None
         return found
 
-    def describe(self, entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:
-        """See Reasoner."""
-        return self._inner.describe(entities, budget)
-
     def _think(self, topic: Any, value: Any, age: float) -> Any:
-        """Queue the value as the topic's question; return the topic's available answer, None if it is not fresh."""
+        """Submit `value` as the delayed answer about a topic; return the finished answer about the topic.
+
+        Returns None if no answer is finished, or if it is older than `age` s.
+        """
         now = self._now()
         if self._busy is not None and self._busy.ready <= now:
             self._known, self._busy = self._busy, None

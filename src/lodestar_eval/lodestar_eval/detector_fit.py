@@ -1,4 +1,4 @@
-"""From sights of things to the numbers of a detector's noise."""
+"""Fit of a detector's noise model to measured sights (`detector_sights.Sight`) of objects."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from scipy.special import expit, logit, ndtr, ndtri
 
 from lodestar_eval.detector_sights import Sight, Sights
 
-SIZES = (0.0, 32.0, 64.0, 128.0, 256.0)  # pixels
-DISTANCES = (0.0, 1.5, 2.5)  # metres
-_PRIOR = 20.0  # sights by which a bin is drawn towards its row, and a row towards all; chosen
-_CLASS_SIGHTS = 20  # of a class, from which it has an offset of its own; chosen
-_FAR = 4.0  # s between two sights of a thing from which only what lasts relates them; chosen
-_NEAR = 0.5  # s between two sights that follow one another, at most; chosen
+SIZES = (0.0, 32.0, 64.0, 128.0, 256.0)  # pixels, lower edges of the bins of size
+DISTANCES = (0.0, 1.5, 2.5)  # metres, lower edges of the bins of distance
+_PRIOR = 20.0  # weight, in sights, that draws a bin towards its row and a row towards the mean; chosen
+_CLASS_SIGHTS = 20  # least sights of a class that gets its own offset; chosen
+_FAR = 4.0  # s, least time between two sights of an object whose correlation is taken as permanent; chosen
+_NEAR = 0.5  # s, greatest time between two successive sights; chosen
 _QUANTILES = np.linspace(0.02, 0.98, 25)
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """record: the numbers as `MeasuredNoise` reads them. counts: sights and hits per bin, (sizes, distances)."""
+    """Fitted noise. record: parameters for `MeasuredNoise`. sights, hits: numbers of views of objects, and of
+    those with a right detection, per bin, (sizes, distances).
+    """
 
     record: dict[str, Any]
     sights: np.ndarray
@@ -32,16 +34,17 @@ class Fitted:
 
 
 def fit(levels: Sights, strays: Sights, kinds: dict[str, str], source: str) -> Fitted:
-    """Return the noise whose misses, labels, boxes and scores come from `levels`, and its strays from `strays`.
+    """Return the noise fitted to measured sights.
 
-    kinds: labels of the simulator -> classes of the detector. Things without a class do not count: none can be named.
+    levels: sights for misses, labels, boxes and scores. strays: sights for false detections. kinds: simulator
+    labels -> detector classes; objects without a class are left out, because they cannot be detected.
     """
     things = [sight for sight in levels.things if sight.kind]
     right = np.array([sight.found == sight.kind for sight in things], bool)
     rows = np.searchsorted(SIZES, [sight.size for sight in things], side="right") - 1
     columns = np.searchsorted(DISTANCES, [sight.distance for sight in things], side="right") - 1
     shape = len(SIZES), len(DISTANCES)
-    # Each class counts alike in the pooled numbers: of a category that nobody measured any of them may be the model.
+    # Classes have equal weight in the pooled numbers, because they also serve for classes that were not measured.
     often = Counter(sight.kind for sight in things)
     weights = np.array([len(things) / len(often) / often[sight.kind] for sight in things])
     seen, hit = np.zeros(shape), np.zeros(shape)
@@ -86,14 +89,17 @@ def fit(levels: Sights, strays: Sights, kinds: dict[str, str], source: str) -> F
 
 
 def _smoothed(seen: np.ndarray, hit: np.ndarray) -> np.ndarray:
-    """Return the recall per bin, drawn towards that of its size, and that towards the recall of all."""
+    """Return the recall per bin, shrunk towards that of the bin's size, itself shrunk towards the total."""
     all_ = hit.sum() / seen.sum()
     row = (hit.sum(axis=1) + _PRIOR * all_) / (seen.sum(axis=1) + _PRIOR)
     return (hit + _PRIOR * row[:, None]) / (seen + _PRIOR)
 
 
 def _offset(pooled: np.ndarray, right: np.ndarray) -> float:
-    """Return the logit by which a class's hits differ from the pooled chances, by Newton's method, drawn towards 0."""
+    """Return by how much a class's logit of detection lies above that pooled over all classes.
+
+    pooled: (N,) pooled chances of detection. right: (N,) bool. Newton's method, with a prior at 0.
+    """
     base, value = logit(np.clip(pooled, 1e-3, 0.999)), 0.0
     for _ in range(50):
         chance = expit(base + value)
@@ -103,7 +109,10 @@ def _offset(pooled: np.ndarray, right: np.ndarray) -> float:
 
 
 def _flicker(things: Sequence[Sight], chance: np.ndarray, right: np.ndarray) -> tuple[float, float]:
-    """Return what lasts, as a share, and the seconds over which the rest is correlated."""
+    """Return (lasting, memory) of the correlation between right detections of one object over time.
+
+    lasting: correlation after a long time. memory: time constant, s, with which the rest decays.
+    """
     tracks: dict[str, list[int]] = defaultdict(list)
     for index, sight in enumerate(things):
         tracks[sight.thing].append(index)
@@ -127,7 +136,10 @@ def _flicker(things: Sequence[Sight], chance: np.ndarray, right: np.ndarray) -> 
 
 
 def correlation(chance: np.ndarray, right: np.ndarray, pairs: Sequence[tuple[int, int]]) -> float:
-    """Return the correlation of the normal variables behind pairs of hits that makes both hit as often as they did."""
+    """Return the correlation of two sights' latent normal variables that fits how often both are detected.
+
+    chance: (N,) chance of detection per sight. right: (N,) bool. pairs: indices of sights; without any, 0.
+    """
     if not pairs:
         return 0.0
     a, b = np.array(pairs).T

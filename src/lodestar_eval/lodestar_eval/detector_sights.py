@@ -1,4 +1,4 @@
-"""Sights of a detector: what it made of things whose masks are known, in rendered views and labelled real frames."""
+"""Detections matched to objects with known masks, in rendered views and labelled real frames."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from lodestar_eval.real_images.labels import STEP, FramePoints, LabelledRoom
 from lodestar_eval.tour import Tour, TourConfig
 from lodestar_sim.worlds.world import World
 
-MATCHED = 0.4  # IoU of boxes in the image from which a detection is that of a thing; chosen
-_LEAST = 60  # pixels of a thing that counts, as in the map's filter
+MATCHED = 0.4  # least IoU of boxes in the image for a detection to match an object; chosen
+_LEAST = 60  # least pixels of an object that counts, as in the map's filter
 
 
 @dataclass(frozen=True)
 class Sight:
-    """One thing in one frame.
+    """One object in one frame, with its matched detection.
 
-    thing: unique over all sources. kind: the detector's class of its label, "" = it has none. size: square root of its
-    pixels, in an image `WIDTH` pixels wide. distance: metres. score: of the detection, 0 = missed. found: its label.
-    edges: (4,), by how much the detection's left, top, right and bottom lie inside the thing's box, shares of its side.
+    thing: id, unique over all sources. kind: detector class of its label, "" = none. size: square root of its
+    pixels in an image `WIDTH` pixels wide. distance: metres. score: of the detection, 0 = missed. found: label of
+    the detection. edges: (4,), distances by which the detection's left, top, right and bottom lie inside the
+    object's box, as shares of its side.
     """
 
     source: str
@@ -40,7 +41,7 @@ class Sight:
 
 @dataclass(frozen=True)
 class Stray:
-    """A detection where no thing is. size: as of a sight. again: whether the frame before had it too, about there."""
+    """False detection, which matches no object. size: see `Sight`. again: the previous frame had it too."""
 
     source: str
     found: str
@@ -51,7 +52,7 @@ class Stray:
 
 @dataclass(frozen=True)
 class Sights:
-    """All things and strays of some frames."""
+    """All objects and false detections of some frames."""
 
     frames: int
     things: tuple[Sight, ...]
@@ -61,7 +62,7 @@ class Sights:
 def rendered(
     world: World, name: str, seed: int, detector: Detector, kinds: Callable[[str], str], frames: int
 ) -> Sights:
-    """Return the sights of a tour of a building, in colour. kinds: label -> the detector's class, "" = none."""
+    """Return the sights of a tour of a building, in colour. kinds: label -> detector class, "" = none."""
     config = TourConfig(width=640, height=480, limit=1e4)
     tour = Tour(world, seed, config)
     labels = {i: entry["class"] for i, entry in world.labels().items()}
@@ -88,7 +89,7 @@ def rendered(
 def recorded(
     room: LabelledRoom, frames: Iterator[RgbdFrame], detector: Detector, kinds: Callable[[str], str]
 ) -> Sights:
-    """Return the sights of the labelled things of a recording; what else is seen there says nothing."""
+    """Return the sights of the labelled objects of a recording; unlabelled objects give neither sights nor strays."""
     collected = _Collector(room.name)
     for frame in frames:
         if frame.rgb is None:
@@ -123,7 +124,9 @@ class _Collector:
         width: int,
         complete: bool,
     ) -> None:
-        """Add a frame. boxes: of each thing its name, class, rows and columns, distance. complete: all things."""
+        """Add a frame. boxes: per object its name, class, pixel rows, pixel columns, and distance in metres.
+        complete: every object in view is listed, so that an unmatched detection is false.
+        """
         self._frames += 1
         low = np.array([(c.min(), r.min()) for _, _, r, c, _ in boxes], float).reshape(-1, 2)
         high = np.array([(c.max() + 1, r.max() + 1) for _, _, r, c, _ in boxes], float).reshape(-1, 2)

@@ -1,9 +1,9 @@
-"""Compares what a parser made of a sentence with what a person wrote that it means.
+"""Comparison of a parser's reading of a sentence with the meaning that a person annotated.
 
-A line of the data is {"id", "source", "text", "steps", "avoid", "unable", "note"}. Every sentence is one of: exact
-(kinds, target head and attributes, relations with anchor heads, room noun and level, count and constraints are
-right), partial (kinds, target heads and constraints are), refused, misread. Readings that the data's rules call
-equal count as right: see `_variants`.
+A line of the data is {"id", "source", "text", "steps", "avoid", "unable", "note"}. Every sentence is one of:
+exact (kinds, target head and attributes, relations with anchor heads, room noun and level, count and
+constraints are right), partial (only kinds, target heads and constraints are right), refused, misread.
+Readings that the data's rules call equal count as right: see `_variants`.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _LEVELS = frozenset({"level", "floor", "story", "storey"})
 
 @dataclass(frozen=True)
 class SaidStep:
-    """One step in words that can be compared: heads and words are in the singular, by their canonical names."""
+    """Step of a directive as words that can be compared: singular, each under its canonical name."""
 
     kind: str
-    head: str = ""  # of the target or the room gone to; "" = none
-    words: frozenset[str] = frozenset()  # before the head
-    options: frozenset[str] = frozenset()  # heads with their words, of alternatives
+    head: str = ""  # head noun of the target, or of the room to go to; "" = none
+    words: frozenset[str] = frozenset()  # words of the target before its head
+    options: frozenset[str] = frozenset()  # head and words of each alternative target
     relations: frozenset[tuple[str, tuple[str, ...], bool]] = frozenset()
-    others: tuple[frozenset[str], ...] = ()  # content words of what is said and fits no predicate
+    others: tuple[frozenset[str], ...] = ()  # content words of each annotated relation that fits no predicate
     room: str = ""
     level: int | None = None
     count: int = 1
@@ -62,16 +62,16 @@ class SaidStep:
 
 @dataclass(frozen=True)
 class Score:
-    """The outcome of one sentence. lost: constraints that an accepted reading does not have."""
+    """Outcome of one sentence. lost: number of constraints missing from an accepted reading."""
 
     outcome: str
     lost: int = 0
     detail: str = ""
-    is_asked_back: bool = False  # of a refusal: the robot asks which of two readings is meant
+    is_asked_back: bool = False  # whether the refusal asks which of two readings is meant
 
 
 def score_sentence(line: Mapping[str, Any], parse: Callable[[str], Directive]) -> Score:
-    """The score of the parser's reading of a line of the data."""
+    """Return the score of the parser's reading of one line of the data."""
     try:
         directive = parse(line["text"])
     except StopRequested:
@@ -96,7 +96,7 @@ def score_sentence(line: Mapping[str, Any], parse: Callable[[str], Directive]) -
 
 
 def _compare(wanted: Sequence[Sequence[SaidStep]], own: Sequence[SaidStep]) -> tuple[str, str]:
-    """The outcome of steps against steps; each wanted one has several forms that are equally right."""
+    """Return (outcome, detail) of the parsed steps against the wanted ones; a wanted step has several equal forms."""
     if len(wanted) != len(own):
         return MISREAD, f"{len(own)} steps, not {len(wanted)}"
     worst, detail = EXACT, ""
@@ -145,11 +145,14 @@ def _compare_relations(wanted: SaidStep, own: SaidStep) -> tuple[str, str]:
     return EXACT, ""
 
 
-# --- what was wanted ---
+# --- annotated meaning ---
 
 
 def _variants(line: Mapping[str, Any]) -> Iterator[list[list[SaidStep]]]:
-    """The steps of a line in each order and number that the data's rules call equal, each step in all its forms."""
+    """Yield the wanted steps of a line, then the variants that the data's rules call equal.
+
+    A variant leaves out a GO step before a FIND step in the same room. A step is a list of its equal forms.
+    """
     note = line.get("note") or ""
     steps = [_forms(step, note) for step in line["steps"]]
     yield steps
@@ -181,7 +184,10 @@ def _forms(step: Mapping[str, Any], note: str) -> list[SaidStep]:
 
 
 def _at_the_room(step: Mapping[str, Any], form: SaidStep) -> Iterator[SaidStep]:
-    """A place named by itself may be the target of a question or the room in which it is asked."""
+    """Yield the other right reading of a question about a place ("what is in the kitchen").
+
+    It has the place as room instead of as target. Yields nothing for other steps.
+    """
     if step["kind"] == "ASK" and form.head and not form.room and not form.relations:
         yield SaidStep("ASK", room=form.head, level=form.level)
 
@@ -222,11 +228,11 @@ def _level(text: str) -> int | None:
     return level_of(text) if any(word in _LEVELS for word in words) else None
 
 
-# --- what was read ---
+# --- parsed reading ---
 
 
 def said_step(step: Step) -> SaidStep:
-    """A step of a directive in words."""
+    """Return a step of a directive as comparable words."""
     kind, item = step.kind.name, step.item
     rooms = [head_of(room.target.phrase) for room in step.scope.rooms]
     room, level = (rooms[0] if rooms else ""), step.scope.level
@@ -263,9 +269,10 @@ def _relations(
                 found.add(("HasAttribute", (_anchor_head(predicate.value),), predicate.negated))
         elif first == 0:
             if rest and f" of {graph.variables[rest[0]].phrase}" in graph.target.phrase:
-                continue  # part of the target's own words: "far end of this table"
+                continue  # the relation is part of the target's own words: "far end of this table"
             if not rest and any(_tells(word, predicate.name) for word in own):
-                continue  # "the top drawer": the word is compared, its predicate says no more
+                # "the top drawer": the word is compared already, so its predicate adds no information
+                continue
             anchors = tuple(sorted(heads[a] for a in rest))
             found.add((predicate.name, anchors, predicate.negated))
         elif rest == [0] and predicate.name in _HAVING:
@@ -274,7 +281,7 @@ def _relations(
 
 
 def _merged(steps: list[SaidStep]) -> Iterator[list[SaidStep]]:
-    """The steps, and the same with a step to a room and a search in it read as the one search."""
+    """Yield the steps, and each variant that merges going to a room with the search there."""
     yield steps
     for i in range(len(steps) - 1):
         go, find = steps[i], steps[i + 1]
@@ -286,7 +293,7 @@ def _merged(steps: list[SaidStep]) -> Iterator[list[SaidStep]]:
 
 
 def _constraint_faults(avoid: Sequence[Mapping[str, Any]], directive: Directive) -> tuple[int, bool]:
-    """Return how many constraints an accepted directive has lost, and whether any is wrong or too many."""
+    """Return how many annotated constraints a directive lacks, and whether any is missing or extra."""
     own = [(_item_noun(c.item), c.distance) for c in directive.constraints]
     lost = 0
     for wanted in avoid:
@@ -312,7 +319,7 @@ def _tells(word: str, predicate: str) -> bool:
 
 
 def noun_of(text: str) -> tuple[str, frozenset[str]]:
-    """Head and other words of a noun phrase: "small red chair by the door" has the head chair."""
+    """Return head and other words of a noun phrase: "small red chair by the door" has the head chair."""
     words = [w for w in words_of(re.sub(r"'s\b", "", text)) if w not in _NO_WORDS or w == "of"]
     end = next((i for i, word in enumerate(words) if i and word in _LINKS), len(words))
     words = words[:end]
@@ -324,7 +331,7 @@ def noun_of(text: str) -> tuple[str, frozenset[str]]:
     if len(words) > 1 and len(words[-1]) < 3 and words[-2] in ("room", *_LEVELS):
         length = 2
     if words[-1].endswith("s") and lexicon.canonical(words[-1][:-1]):
-        words[-1] = words[-1][:-1]  # "drawers"
+        words[-1] = words[-1][:-1]  # plural of an unknown noun, such as "drawers"
     tail = " ".join(words[-length:])
     head = lexicon.canonical(tail) or lexicon.room(tail) or lexicon.singular_phrase(tail)
     if lexicon.is_generic(head):
@@ -333,7 +340,7 @@ def noun_of(text: str) -> tuple[str, frozenset[str]]:
 
 
 def head_of(text: str) -> str:
-    """The head of a noun phrase."""
+    """Return the head of a noun phrase."""
     return noun_of(text)[0]
 
 
@@ -342,12 +349,12 @@ def _option(head: str, words: frozenset[str]) -> str:
 
 
 def _anchor_head(text: str) -> str:
-    """Return the word that stands for an anchor or an attribute: the head of a noun, or the first word of a state."""
+    """Return the head noun of an anchor or attribute, or its leading participle ("parked")."""
     words = [w for w in words_of(text) if w not in _NO_WORDS]
     if words and words[0].endswith(("ed", "ing")):
         return load_lexicon().singular(words[0])
     while len(words) > 1 and words[-1].endswith("ing"):
-        words.pop()  # "people chatting"
+        words.pop()  # drop the verb, as in "people chatting"
     return head_of(" ".join(words))
 
 

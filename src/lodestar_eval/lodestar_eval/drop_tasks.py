@@ -1,4 +1,4 @@
-"""Tasks beside and beyond a drop-off."""
+"""Search tasks with the target beside or beyond a drop-off, such as descending stairs or a hole."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from lodestar_sim.worlds import World, WorldError, WorldObject
 from lodestar_sim.worlds.truth import truth_of
 
 PLACES = ("beside", "beyond")
-BESIDE = 1.5  # m between the boxes of a thing and of the opening
-_CLEAR = 0.5  # m of a start from all obstacles
+BESIDE = 1.5  # m, greatest gap between the boxes of an object and the opening
+_CLEAR = 0.5  # m, least distance of a start from obstacles
 
 
 def opening_box(world: World) -> tuple[np.ndarray, np.ndarray]:
@@ -26,9 +26,10 @@ def opening_box(world: World) -> tuple[np.ndarray, np.ndarray]:
 
 
 def drop_task(world: World, seed: int, place: str) -> Task:
-    """Return a task with an object beside the opening, or beyond it on the straight line, with a path around.
+    """Return a task whose target lies beside the floor opening or beyond it.
 
-    Raises WorldError if the world has no such task.
+    place: "beside", or "beyond": the straight line from the start crosses the opening, and a path leads
+    around it. Raises WorldError if the world has no such task.
     """
     low, high = opening_box(world)
     rng = np.random.default_rng([seed, 0xD20B])
@@ -42,7 +43,7 @@ def drop_task(world: World, seed: int, place: str) -> Task:
 
 
 def _gap(world: World, thing: WorldObject, low: np.ndarray, high: np.ndarray) -> float:
-    """Return the distance in plan, metres, between an object's box and the opening."""
+    """Return the horizontal distance, metres, between an object's box and the floor opening."""
     first, last = world.box(thing)
     apart = np.maximum(np.maximum(first[:2] - high, low - last[:2]), 0.0)
     return float(np.hypot(*apart))

@@ -31,8 +31,8 @@ from lodestar.assembly import parts
 from lodestar.assembly.local_map import LocalMap
 from lodestar.assembly.memory_handover import Keeper
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, Thinking
-from lodestar.experts.registry import expert_spec
 from lodestar.language.directive import Directive, StepKind, main_kind
+from lodestar.mapping.movers.right_of_way import permitted
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.decisions import Decision
 from lodestar.selection.policy import Policy
@@ -40,10 +40,8 @@ from lodestar.storage.saved_map import SavedMap
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 from lodestar_eval.coverage import CELL, known_share, marked_share, reachable_floor
-from lodestar_eval.disturbance import Ended, current
 from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.epochs import EpochTimes
-from lodestar_eval.expert_quality import FalseWitness
 from lodestar_eval.listed_things import listed_things
 from lodestar_eval.looks import looks_of
 from lodestar_eval.outcomes import EpisodeOutcome, failure_of
@@ -65,15 +63,15 @@ _DEFAULTS = EpisodeSettings()
 
 
 def selector_of(settings: EpisodeSettings) -> PolicyFactory:
-    """Return a factory of new policies as in the goal_selector node, with these settings' `selection`."""
+    """Return a factory of policies as in the goal_selector node, with the settings of `selection`."""
     return lambda rng: parts.policy(settings.robot.goal_selector, rng)
 
 
 class EpisodeRunner:
-    """Run episodes in sequence; they share only the phrase book, which is a cache.
+    """Runs episodes in sequence; they share only the phrase book, which is a cache.
 
-    policy: creates the selector of each episode, by default that of the settings; a policy that learns across
-    episodes is returned every time. observer: called with the episode after every control step.
+    policy: creates the selector of each episode, by default that of the settings; to learn across episodes, it
+    returns the same policy every time. observer: called with the episode after every control step.
     """
 
     def __init__(
@@ -98,9 +96,10 @@ class EpisodeRunner:
     ) -> EpisodeRun:
         """Run one task from its start; the same seed gives the same run if `thinking` is set.
 
-        saved: the map that the robot continues; none by default. memory: what it remembers with; none by default.
+        saved: map that the robot continues; none by default. memory: the robot's memory store; none by default.
         """
-        gc.collect()  # worlds and what was computed of them refer to each other: 60 buildings would take 6 GB
+        # worlds and values computed from them form reference cycles: 60 buildings would take 6 GB
+        gc.collect()
         began = time.process_time()
         episode = Episode(world, task, seed, self.settings, self.phrases, self.policy, saved, memory=memory)
         return self.follow(episode, time.process_time() - began)
@@ -124,7 +123,7 @@ class EpisodeRunner:
 
 
 class Episode:
-    """A running episode: a robot in a building that follows one task or several in sequence (`begin`)."""
+    """Running episode: a robot in a building that follows one task, or several in sequence (`begin`)."""
 
     def __init__(
         self,
@@ -139,13 +138,9 @@ class Episode:
         memory: Keeper | None = None,
     ) -> None:
         self.world, self.seed, self.settings = world, seed, settings
-        self._disturbance = current()
-        start, noise = self._disturbance.start(task.start), self._disturbance.seed(seed)
-        noise_rng, policy_rng = (
-            np.random.default_rng(s) for s in np.random.SeedSequence((noise, 1)).spawn(2)
-        )
+        noise_rng, policy_rng = (np.random.default_rng(s) for s in np.random.SeedSequence((seed, 1)).spawn(2))
         self.clock = StageClock()
-        self.simulator = Simulator(world, settings.simulator, noise, start=start, storey=task.storey)
+        self.simulator = Simulator(world, settings.simulator, seed, start=task.start, storey=task.storey)
         self.robot = SimulatedRobot(
             self.simulator, settings, phrases, noise_rng, self.clock, policy(policy_rng), memory
         )
@@ -153,22 +148,23 @@ class Episode:
         if saved is not None:
             self.map.go_on_from(saved, self.simulator.time)
         self.navigator = Navigator(settings.navigator)
-        self.navigator_is_down = False  # set from outside: it takes no goals and drops the one that it has
-        self.is_empty = False  # set from outside: the battery is, and the robot stands
+        # set by the caller: the navigator accepts no goals and drops the current one
+        self.navigator_is_down = False
+        self.is_empty = False  # set by the caller: the battery is empty and the robot stands
         self.phrases = phrases
         self._next_frame = 0.0
-        self._commanded = np.zeros(3)  # of the last control interval
+        self._commanded = np.zeros(3)  # velocity commanded in the last control interval
         self.begin(task, directive)
 
     def begin(self, task: Task, directive: Directive | None = None) -> None:
-        """Start this task; `directive` replaces its words. Raises DirectiveError."""
+        """Start a task; `directive` replaces the task's text. Raises DirectiveError."""
         self.task = task
         self.result: DirectiveResult | None = None
         self.decisions: list[Decision] = []
         self.traces: list[Trace] = []
         self.outcomes: list[ActionOutcome] = []
         self.frames = 0
-        self.driven: defaultdict[str, float] = defaultdict(float)  # metres by the expert of the goal
+        self.driven: defaultdict[str, float] = defaultdict(float)  # metres driven, by the expert of the goal
         self.drivers: list[str] = []
         self.began = self.simulator.time
         self.driven_before = self.simulator.path_length
@@ -177,8 +173,7 @@ class Episode:
         self._goal_epoch = 0
         self._driver = ""
         self._pending: list[tuple[float, Proposal | Rejection]] = []
-        self._thinking: list[tuple[str, ProposalRequest, float]] = []  # expert, request, when it was asked
-        self._witness = FalseWitness(self.settings.falseness, self.seed)
+        self._thinking: list[tuple[str, ProposalRequest, float]] = []  # expert, request, time of the request
         self.epochs = EpochTimes()
         self._path: list[tuple[float, float, float, float]] = []
         if self.robot.eyes is not None:
@@ -189,7 +184,7 @@ class Episode:
         )
 
     def forget(self, seed: int) -> None:
-        """Forget the building; the policy keeps its state."""
+        """Clear the robot's map; the policy keeps its state."""
         self.robot.forget(np.random.default_rng((seed, self.seed, 2)))
         self._next_frame = self.simulator.time
 
@@ -258,7 +253,9 @@ class Episode:
             step = self.navigator.update(now, self.robot.grid, self.robot.pose, self.simulator.velocity)
         walked = self.robot.headless.walk_on(now, self.simulator.map_from_base)
         moves = self.loop.motion_allowed and not self.is_empty
-        command = (step.command if walked is None else walked) if moves else np.zeros(3)
+        wanted = (step.command if walked is None else walked) if moves else np.zeros(3)
+        tracks, body = self.map.plan.movers.tracks(), self.settings.robot.shared.body
+        command = np.array(permitted(tuple(wanted), self.robot.pose, tracks, now, body)[0])  # as motion_gate
         self.loop.on_motion(self._commanded, self.simulator.velocity, now)
         self._commanded = command
         self.simulator.set_command(*command)
@@ -303,20 +300,14 @@ class Episode:
 
     def _end(self, result: DirectiveResult) -> None:
         self.result = result
-        self._disturbance.note(
-            Ended(
-                self.task.directive, self.seed, int(result.error_code), self.simulator.time - self.began,
-                self.path_length, self.simulator.collisions - self._collisions_before,
-            )
-        )  # fmt: skip
 
     def _ask(self, command: RequestProposals, now: float) -> None:
-        """Ask every expert with the current facts; its answer arrives after its thinking time."""
+        """Ask the experts with the current facts; each answer arrives after the expert's thinking time."""
         for name in command.experts:
             self._propose(name, command.request, now, now)
 
     def _propose(self, name: str, request: ProposalRequest, asked: float, now: float) -> None:
-        """Ask an expert that was first asked this at `asked`."""
+        """Ask an expert; queue its answer, or the request if it still thinks. asked: first request's time."""
         began = time.thread_time()
         answer = self.robot.headless.propose(name, request)
         if isinstance(answer, Thinking) and now >= answer.until:
@@ -326,9 +317,8 @@ class Episode:
         if isinstance(answer, Thinking):
             self._thinking.append((name, request, asked))
             return
-        answer = self._witness.answer(name, request, answer, self.robot.grid)
         thought = measured if self.settings.thinking is None else self.settings.thinking
-        ready = now + thought + (self.settings.answer_delay if expert_spec(name).reasons else 0.0)
+        ready = now + thought
         if isinstance(answer, Proposal):
             answer = replace(answer, time_taken=ready - asked)
         self._pending.append((ready, answer))
@@ -366,12 +356,12 @@ class Episode:
 
     @property
     def _target(self) -> str:
-        """Return the label of what is to be found, "" where that is no thing."""
+        """Return the label of the target object, "" if the target is no object."""
         labels = self.world.labels()
         return next((labels[i]["class"] for i in self.task.target_ids if i in labels), "")
 
     def _verdict(self, world: World, path: np.ndarray) -> Verdict:
-        """By the last thing that is to be found, or by every step where none is."""
+        """Return the verdict by ground truth: on a search's target, else on all steps of the directive."""
         kind = main_kind(self.directive)
         if kind is StepKind.FIND or kind is StepKind.EXPLORE or not len(path):
             return judge_find(world, self.simulator.true_pose, self.task.target_ids)

@@ -11,7 +11,7 @@ from lodestar_eval.time_tables import time_metrics
 
 
 def metrics_of(outcomes: list[EpisodeOutcome]) -> dict[str, float]:
-    """Return flat metrics over episodes. `speed`: simulated s per processor s of the episode, without set-up."""
+    """Return flat metrics over episodes. `speed`: simulated seconds per processor second, without set-up."""
     rng = np.random.default_rng(0)
     successes = [float(o.success) for o in outcomes]
     spls = defined([o.spl for o in outcomes])

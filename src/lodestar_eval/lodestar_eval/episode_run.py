@@ -1,4 +1,4 @@
-"""Record of one episode: what was to be done, what came of it, and the path."""
+"""Record of one episode: task, outcome and path."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from lodestar_sim.worlds.world import World
 
 @dataclass(frozen=True)
 class EpisodeRun:
-    """Data of one episode. path: true poses, (N, 4) stamp, x, y, yaw; drivers: the expert whose goal was pursued at
-    each of them, "" = none.
+    """Data of one episode. path: true poses, (N, 4) stamp, x, y, yaw; drivers: (N,) expert whose goal was pursued
+    at each pose, "" = none.
     """
 
     world: World

@@ -10,9 +10,7 @@ from lodestar.selection.decisions import Decision, Outcome
 
 
 class EpochTimes:
-    """Processor seconds per decision epoch with the experts in sequence: an upper bound for
-    nodes that run in parallel.
-    """
+    """Processor seconds per decision epoch with the experts in sequence: an upper bound for parallel nodes."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -20,18 +18,18 @@ class EpochTimes:
         self._tick = 0.0
 
     def thought(self, epoch: int, seconds: float) -> None:
-        """Add an expert's time for its answer in this epoch."""
+        """Add the processor seconds of one expert's answer in this epoch."""
         self._thought[epoch] = self._thought.get(epoch, 0.0) + seconds
 
     @contextmanager
     def tick(self) -> Iterator[None]:
-        """Measure a tick of the loop; its time counts for the decisions that it makes."""
+        """Measure a tick of the loop; its time is added to the decisions made in it."""
         began = time.thread_time()
         yield
         self._tick = time.thread_time() - began
 
     def decided(self, decision: Decision) -> None:
-        """Record a decision of the newest tick."""
+        """Store the epoch's seconds, of experts and newest tick, if the decision is new (pending)."""
         if decision.outcome is Outcome.PENDING:
             self.seconds.append(self._thought.pop(decision.epoch, 0.0) + self._tick)
             self._thought = {epoch: s for epoch, s in self._thought.items() if epoch > decision.epoch}

@@ -1,5 +1,6 @@
-"""Erasure by bytes: after `forget` is acknowledged no file of the folder holds the text or the vector, whatever the
-owner did before, does beside or is killed in.
+"""Trial of erasure: once `forget` is acknowledged, no file of the store contains the text or its vector.
+
+This must hold for every sequence of operations before and during the erasure, and after a kill.
 """
 
 from __future__ import annotations
@@ -24,16 +25,18 @@ _FOUND = re.compile(rb"SECRET-[0-9]+-[0-9]+-[0-9a-f]+\.")
 _LIFE = {
     "sqlite": 2.0,
     "milvus_lite": 8.0,
-}  # seconds of an owner at most; Milvus Lite takes 1.5 s for a `forget`
-_LONGER = 1.5  # times that after a life in which nothing was acknowledged, on a busy machine
-_LOOKS = 0.1  # share of acknowledgements after which the files are searched while the owner goes on
+}  # longest life of an owner, seconds; Milvus Lite takes 1.5 s for a `forget`
+_LONGER = 1.5  # factor on the next life after one without any acknowledgement, for busy machines
+_LOOKS = 0.1  # share of acknowledgements after which the files are searched while the owner runs
 _DEEDS = ("add", "add", "add", "forget", "forget", "correct", "flush", "pin", "again")
 _IMPORTED = ("lodestar.memory.store", "lodestar_eval.erasure_trial")
 
 
 @dataclass(frozen=True)
 class Erasure:
-    """Outcome: texts whose forgetting was acknowledged, those whose text or vector was found, kills, searches."""
+    """Counts: texts acknowledged as forgotten, those of them still found in files as text or vector, kills of
+    the process that owns the store, and searches of its files.
+    """
 
     forgotten: int
     found: int
@@ -44,12 +47,13 @@ class Erasure:
 def erasure(
     folder: Path, backend: str, texts: int, interleavings: int, seed: int, progress: Callable[[str], None]
 ) -> Erasure:
-    """Run owners until `texts` are forgotten in each of the interleavings, each until it is killed, and search the
-    files.
+    """Run processes that own a store, each until it is killed, and search the files for forgotten texts.
+
+    interleavings: number of new stores, each with random operations and kills. texts: texts to be forgotten
+    in each.
     """
-    context = multiprocessing.get_context(
-        "forkserver"
-    )  # an owner starts in milliseconds, and is a process of its own
+    # starts an owner within milliseconds, in a separate process
+    context = multiprocessing.get_context("forkserver")
     milvus = ("pymilvus", "milvus_lite.server_manager") if backend == "milvus_lite" else ()
     context.set_forkserver_preload([*_IMPORTED, *milvus])
     rng = random.Random(seed)
@@ -79,14 +83,18 @@ def erasure(
 def _one_life(
     context: Any, at: Path, backend: str, life: int, gone: set[bytes], seconds: float, rng: random.Random
 ) -> tuple[int, int]:
-    """Run an owner and kill it (SIGKILL); add what it acknowledged. Returns texts found while it ran, and searches."""
+    """Run a process that owns the store and kill it (SIGKILL); add the texts that it acknowledged as
+    forgotten to `gone`.
+
+    Returns the number of those texts found in files, and of searches.
+    """
     found = searches = 0
     ours, its = context.Pipe(duplex=False)
     process = context.Process(target=_own, args=(its, str(at), backend, life), daemon=True)
     process.start()
     its.close()
     try:
-        ours.recv()  # it is open
+        ours.recv()  # the owner reports that the store is open
         ends = time.monotonic() + seconds
         while (left := ends - time.monotonic()) > 0.0:
             if ours.poll(left):
@@ -96,7 +104,7 @@ def _one_life(
                     searches += 1
         process.kill()
         while True:
-            gone.update(ours.recv())  # what it had said before
+            gone.update(ours.recv())  # acknowledgements sent before the kill
     except EOFError:
         process.join()
         if process.exitcode != -9:
@@ -111,7 +119,7 @@ def _one_life(
 
 
 def _own(pipe: Connection, folder: str, backend: str, life: int) -> None:
-    """Remember, correct, pin, flush, reopen and forget in random order, and say what is forgotten. Never ends."""
+    """Remember, correct, pin, flush, reopen and forget in random order, and send acknowledgements. Never returns."""
     from lodestar.memory.config import StoreConfig
     from lodestar.memory.errors import NotErased
     from lodestar.memory.store import MemoryStore
@@ -140,7 +148,7 @@ def _own(pipe: Connection, folder: str, backend: str, life: int) -> None:
             try:
                 store.forget(chosen)
                 pipe.send(secrets)
-            except NotErased:  # not acknowledged; it is tried again, also after a kill
+            except NotErased:  # not acknowledged; retried later, also after a kill
                 continue
         elif deed == "correct" and there:
             store.correct(rng.choice(there), f"no, it was another thing {rng.random()}", facts={})
@@ -154,7 +162,7 @@ def _own(pipe: Connection, folder: str, backend: str, life: int) -> None:
 
 
 def vectors_of(texts: Sequence[str]) -> np.ndarray:
-    """Return a unit vector (N, 16) of each text, the same bytes in every process and whatever is beside it."""
+    """Return unit vectors (N, 16) of the texts, with the same bytes in every process and batch."""
     rows = []
     for text in texts:
         seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
@@ -164,7 +172,7 @@ def vectors_of(texts: Sequence[str]) -> np.ndarray:
 
 
 def _secret_memory(secret: str, filling: int, start: float) -> Any:
-    """Return a memory whose text begins and ends with the secret, which stands in its facts too."""
+    """Return a memory whose text begins and ends with the secret, which also occurs in its facts."""
     from lodestar.memory.records import Memory, Primitive
 
     seen = tuple(Primitive(i, "box", np.zeros(3), np.ones(3), pixels=i) for i in range(filling % 5))
@@ -177,12 +185,13 @@ def _texts(folder: Path) -> set[bytes]:
 
 
 def _vectors(folder: Path, gone: set[bytes]) -> int:
-    """Return how many vectors of these texts are in a file, as half or single precision."""
+    """Return the number of forgotten texts whose vector is in a file, in half or single precision."""
     from lodestar.memory.record_json import checked_vector
 
     contents = list(_contents(folder))
     texts = [text.decode() for text in sorted(gone - {b""})]
-    rows = [checked_vector(row, _DIMENSION) for row in vectors_of(texts)]  # as the store keeps them
+    # vectors in the form that the store keeps
+    rows = [checked_vector(row, _DIMENSION) for row in vectors_of(texts)]
     needles = ((row.astype("<f2").tobytes(), row.astype("<f4").tobytes()) for row in rows)
     return sum(any(needle in content for content in contents for needle in pair) for pair in needles)
 
@@ -192,5 +201,5 @@ def _contents(folder: Path) -> Iterator[bytes]:
         try:
             if path.is_file():
                 yield path.read_bytes()
-        except FileNotFoundError:  # replaced meanwhile
+        except FileNotFoundError:  # replaced by the store during the search
             continue

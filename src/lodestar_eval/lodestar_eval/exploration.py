@@ -1,4 +1,4 @@
-"""Exploration of a floor on the grid alone: sensors, motion along paths, explorers, and coverage curves."""
+"""Exploration of a floor on its grid alone: sensors, motion along paths, explorers, and coverage curves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from scipy import ndimage
 
 from lodestar.agent.decisions.admission import GoalMemory
-from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.config import LOOP_REVIEW_DISTANCE, LoopConfig
 from lodestar.assembly import parts
 from lodestar.experts.config import FrontierConfig, FrontierExpertConfig
 from lodestar.experts.protocol import Proposal, ProposalRequest
@@ -25,13 +25,21 @@ from lodestar.grid.visibility import visible_mask
 from lodestar.language.directive import Directive, Step, StepKind
 from lodestar_eval.floorplans import Floor
 
+EXPLORATION_STEP = 0.2  # metres between two views; chosen
+EXPLORATION_REVIEW = 1.0  # metres driven between two reviews of a goal; the decision loop's 2 s at 0.5 m/s
+EXPLORATION_TURN = math.radians(30.0)  # radians between two views while turning; chosen
+# m^2, least newly seen area of a goal; else it is excluded until the map changes; chosen
+EXPLORATION_BARREN = 0.05
+EXPLORATION_ENOUGH = 0.999  # share of the floor, 0..1, that ends a run; chosen
+EXPLORATION_LONGEST = 1.5  # metres per m^2 of floor after which a run is aborted; chosen
+
 _EIGHT = np.ones((3, 3), bool)
 _FULL = 2.0 * math.pi
 
 
 @dataclass(frozen=True)
 class GridSensor:
-    """The robot's sensor: range in metres, fov in radians about the heading."""
+    """Sensor of the robot: range in metres, field of view in radians about the heading."""
 
     name: str
     range: float
@@ -40,20 +48,14 @@ class GridSensor:
 
 @dataclass(frozen=True)
 class ExplorationConfig:
-    """Motion of the robot; the same for every explorer."""
+    """Parameters of path planning and of reviewing goals; the same for every explorer."""
 
-    step: float = 0.2  # metres between two views; chosen
-    review: float = 1.0  # metres driven between two reviews of a goal; the decision loop's 2 s at 0.5 m/s
-    turn: float = math.radians(30.0)  # radians between two views while turning; chosen
-    barren: float = 0.05  # m^2; a goal that shows less is excluded until the map changes; chosen
-    enough: float = 0.999  # share of the floor, 0..1, that ends a run; chosen
-    longest: float = 1.5  # metres per m^2 of floor after which a run is aborted; chosen
     travel: TravelConfig = field(default_factory=TravelConfig)
     loop: LoopConfig = field(default_factory=LoopConfig)
 
 
 class Explorer(Protocol):
-    """Chooses the next goal. `reviews`: whether it is asked again on the way."""
+    """Chooses the next goal. `reviews`: whether it is asked again while the robot drives."""
 
     name: str
     reviews: bool
@@ -61,12 +63,14 @@ class Explorer(Protocol):
     def next_goal(
         self, grid: OccupancyGrid2D, pose: np.ndarray, excluded: tuple[tuple[float, float, float], ...]
     ) -> np.ndarray | None:
-        """Return the goal (3,) x, y, yaw; None if nothing is left."""
-        ...
+        """Return the goal (3,) x, y, yaw; None if no goal is left."""
 
 
 class ExpertExplorer:
-    """`FrontierExpert` with requests as of the decision loop. `times`: seconds of its answers."""
+    """Explorer that sends requests like those of the decision loop to a `FrontierExpert`.
+
+    times: processor seconds per answer.
+    """
 
     reviews = True
 
@@ -90,11 +94,11 @@ class ExpertExplorer:
 
 
 class NearestFrontier:
-    """The baseline (Yamauchi 1997): the nearest frontier by path, chosen again on arrival.
+    """Baseline (Yamauchi 1997): the nearest frontier by path, chosen again on arrival.
 
-    A frontier is an 8-connected cluster of at least `min_cells` free cells that border on unknown ones. Its goal
-    is the cell nearest by path from which a cell of it is at most `near` metres away; the robot arrives facing
-    the unknown cells beside that cell. An excluded goal leaves the next cell of the cluster.
+    A frontier is an 8-connected cluster of at least `min_cells` free cells that border on unknown ones. Its
+    goal is the cell, nearest by path, that has a frontier cell within `near` metres; the robot arrives facing
+    the unknown cells beside that frontier cell. If this goal is excluded, the next cell by path is the goal.
     """
 
     reviews = False
@@ -106,7 +110,7 @@ class NearestFrontier:
     def next_goal(
         self, grid: OccupancyGrid2D, pose: np.ndarray, excluded: tuple[tuple[float, float, float], ...]
     ) -> np.ndarray | None:
-        """Return the nearest cell from which a frontier is reached."""
+        """Return the nearest goal (3,) from which a frontier is within reach; None if there is none."""
         border = ndimage.binary_dilation(grid.unknown, _EIGHT) & grid.free
         labels, count = ndimage.label(border, _EIGHT)
         large = np.bincount(labels.ravel(), minlength=count + 1) >= self._min_cells
@@ -129,7 +133,7 @@ class NearestFrontier:
 
 
 def _unknown_beside(grid: OccupancyGrid2D, cell: np.ndarray) -> np.ndarray:
-    """Return the middle (2,), metres, of the unknown cells around a frontier cell."""
+    """Return the mean position (2,), metres, of the unknown cells around a frontier cell."""
     top, left = np.maximum(cell - 3, 0)
     around = np.argwhere(grid.unknown[top : cell[0] + 4, left : cell[1] + 4]) + np.array([top, left])
     return grid.points_of(around.mean(axis=0))
@@ -137,7 +141,7 @@ def _unknown_beside(grid: OccupancyGrid2D, cell: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Exploration:
-    """A run. distance: (N,) metres driven; covered: (N,) share of the reachable floor known by then;
+    """Result of a run. distance: (N,) metres driven; covered: (N,) known share of the reachable floor;
     path: (N, 2) metres. finished: whether the explorer had no goal left.
     """
 
@@ -151,7 +155,7 @@ class Exploration:
     known: OccupancyGrid2D
 
     def distance_at(self, share: float) -> float:
-        """Return the metres after which this share was covered; inf if it never was."""
+        """Return the metres driven until this share was covered; inf if it never was."""
         reached = np.flatnonzero(self.covered >= share)
         return float(self.distance[reached[0]]) if len(reached) else math.inf
 
@@ -166,9 +170,9 @@ class Exploration:
 
 
 class Run:
-    """One explorer on one floor with one sensor; `explore` drives until nothing is left."""
+    """One explorer on one floor with one sensor; `explore` drives until no goal is left."""
 
-    _AHEAD = 4.0  # m of the path that are checked before each step
+    _AHEAD = 4.0  # metres of the path that are checked before each step
 
     def __init__(
         self,
@@ -202,8 +206,8 @@ class Run:
         self._turn_to(self.pose[2] + _FULL, full=True)
         goals = failed = 0
         finished = False
-        limit = self.config.longest * self.floor.area
-        while self.covered < self.config.enough and self._driven < limit:
+        limit = EXPLORATION_LONGEST * self.floor.area
+        while self.covered < EXPLORATION_ENOUGH and self._driven < limit:
             goal = self._ask()
             if goal is None:
                 finished = True
@@ -221,7 +225,7 @@ class Run:
         return self.explorer.next_goal(grid, self.pose.copy(), self._goals.active())
 
     def _pursue(self, goal: np.ndarray) -> bool:
-        """Drive to the goal, or to those that reviews replace it by; return False if there is no path."""
+        """Drive until the goal is reached or a review replaces it; return False if there is no path to it."""
         before, since = self._known(), 0.0
         path: list[np.ndarray] = []
         while True:
@@ -234,24 +238,24 @@ class Run:
             since += self._step(path.pop(0))
             if not path:
                 self._turn_to(goal[2])
-                if (self._known() - before) * self.floor.grid.resolution**2 < self.config.barren:
+                if (self._known() - before) * self.floor.grid.resolution**2 < EXPLORATION_BARREN:
                     self._goals.exclude(goal, "brought nothing", self.grid)
                 return True
-            if self.explorer.reviews and since >= self.config.review:
+            if self.explorer.reviews and since >= EXPLORATION_REVIEW:
                 since = 0.0
                 news = self._ask()
                 if news is None or self._moved(goal, news):
                     return True
 
     def _moved(self, goal: np.ndarray, news: np.ndarray) -> bool:
-        """Return whether a reviewed goal is a new one, by the rule of `DecisionLoop`."""
-        far = math.hypot(*(news - goal)[:2]) > self.config.loop.review_distance
+        """Return whether a review's goal `news` differs from the current goal, by `DecisionLoop`'s limits."""
+        far = math.hypot(*(news - goal)[:2]) > LOOP_REVIEW_DISTANCE
         return far or abs(float(wrap_angle(news[2] - goal[2]))) > math.pi / 2.0
 
     def _open(self, path: list[np.ndarray]) -> bool:
-        """Return whether the next metres of the path keep their clearance from known obstacles."""
+        """Return whether the next metres of the path keep clear of known obstacles."""
         grid, travel = self.floor.grid, self.config.travel
-        cells = grid.cells_of(np.array(path[: round(self._AHEAD / self.config.step)]))
+        cells = grid.cells_of(np.array(path[: round(self._AHEAD / EXPLORATION_STEP)]))
         margin = math.ceil(travel.clearance / grid.resolution) + 1
         top, left = np.maximum(cells.min(axis=0) - margin, 0)
         bottom, right = cells.max(axis=0) + margin + 1
@@ -260,9 +264,9 @@ class Run:
         return bool(passable[cells[1:, 0] - top, cells[1:, 1] - left].all())
 
     def _fine(self, points: np.ndarray) -> list[np.ndarray]:
-        """Return points at most one step apart, without the start."""
+        """Return points along a path (N, 2), at most one step apart, without its start."""
         lengths = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
-        count = max(math.ceil(lengths[-1] / self.config.step), 1)
+        count = max(math.ceil(lengths[-1] / EXPLORATION_STEP), 1)
         at = np.linspace(0.0, lengths[-1], count + 1)[1:]
         return [
             np.array([np.interp(s, lengths, points[:, 0]), np.interp(s, lengths, points[:, 1])]) for s in at
@@ -280,7 +284,7 @@ class Run:
 
     def _turn_to(self, yaw: float, full: bool = False) -> None:
         angle = _FULL if full else float(wrap_angle(yaw - self.pose[2]))
-        count = max(math.ceil(abs(angle) / self.config.turn), 1)
+        count = max(math.ceil(abs(angle) / EXPLORATION_TURN), 1)
         start = self.pose[2]
         for k in range(1, count + 1):
             self.pose[2] = float(wrap_angle(start + angle * k / count))

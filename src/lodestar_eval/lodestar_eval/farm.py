@@ -25,8 +25,8 @@ class FarmQuery:
     targets: tuple[int, ...]
 
 
-#: Each has similar objects: four doors, nine boxes of which one is of plastic and one lies on the white table, four
-#: chairs of which three are gray, two purple office chairs and a black one that is nearer to a package.
+#: Each query has similar objects as distractors: four doors; nine boxes, one of plastic and one on the white table;
+#: four chairs, three of them gray; two purple office chairs, and a black one that is nearer to a package.
 QUERIES = (
     FarmQuery("door to the right of the sofa", "RightOf", (1,)),
     FarmQuery("cardboard package in front of the trash can", "InFrontOf", (26,)),
@@ -40,7 +40,9 @@ QUERIES = (
 
 
 def run_farm(tours: int, progress: Callable[[str], None]) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Return metrics over tours of seeds 1-`tours`, and a row per query and tour. `farm.right` is of the worst tour."""
+    """Return metrics over tours of seeds 1-`tours`, and a table row per query and tour. `farm.right`: number
+    of right answers in the worst tour.
+    """
     book, world, settings = phrase_book(), world_from_spec(WORLD), EpisodeSettings()
     rows: list[dict[str, Any]] = []
     right: list[int] = []

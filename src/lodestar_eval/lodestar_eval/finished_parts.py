@@ -1,4 +1,4 @@
-"""Finished parts of a benchmark, kept in a private folder, so that a run goes on where an earlier one ended."""
+"""Store of finished parts of a benchmark in a private folder, so that a later run continues an interrupted one."""
 
 from __future__ import annotations
 
@@ -24,18 +24,20 @@ P = TypeVar("P")
 
 @dataclass(frozen=True)
 class FinishedParts:
-    """folder: this user's own, because parts are pickles, which could run code; None = nothing is kept. settings: all
-    that a part depends on besides its name, its configuration and the code, whose files are compared; their repr tells
-    it.
+    """Store of the finished parts of a benchmark by name, such as the results of one building.
+
+    folder: must belong to this user, because parts are pickles, which can run code; None = nothing is kept.
+    settings: all values besides name, configuration and code that a part depends on; compared by their repr. Code
+    is compared by its files.
     """
 
     folder: Path | None
     settings: object
 
     def part(self, name: str, make: Callable[[], P]) -> P:
-        """Return the part that the folder has under this name and settings, else the one that is made and kept.
+        """Return the stored part with this name and the same settings; else make, store and return it.
 
-        Raises BadOptions for a folder or a part that is not this user's own.
+        Raises BadOptions if the folder or a part does not belong to this user.
         """
         if self.folder is None:
             return make()
@@ -55,7 +57,7 @@ class FinishedParts:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Return what a report says of parts that are kept."""
+        """Return the notes of a report about reused parts."""
         if self.folder is None:
             return ()
         return (
@@ -65,7 +67,7 @@ class FinishedParts:
 
 @lru_cache(maxsize=1)
 def _code() -> str:
-    """Return the digest of the sources and profiles that a part is made with."""
+    """Return the digest of the sources and profiles that parts depend on."""
     folders = [Path(package.__path__[0]) for package in (lodestar, lodestar_sim, lodestar_eval)]
     files = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
     made_of = hashlib.sha256()

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class FloorOutcome:
-    """Outcome of one search. start, target, end: storeys, 0 = lower. named: the report names the floor it is on.
+    """Outcome of one search. start, target, end: storeys of robot start, target and robot end, 0 = lower.
+    named: the robot's report names the storey of the found object.
 
-    shortest, path: metres. crossings: passages taken.
+    shortest, path: metres. crossings: number of changes of storey.
     """
 
     seed: int

@@ -1,10 +1,9 @@
-"""Searches in buildings of two storeys: one building, one task, and what ground truth says of it."""
+"""Searches in buildings of two storeys: building, task, run, and judgement by ground truth."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
 
 from lodestar.assembly.config import changed
 from lodestar.floors.records import level_name
@@ -12,11 +11,11 @@ from lodestar_eval.episode import Episode, selector_of
 from lodestar_eval.floor_outcome import FloorOutcome
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.settings import EpisodeSettings
-from lodestar_eval.trials import worker_pool
+from lodestar_eval.trials import run_jobs
 from lodestar_sim.floor_tasks import floor_task, judge_on, meant_in, shortest_over, storey_of
 from lodestar_sim.worlds import WorldError, world_from_spec
 
-KINDS = ("apartment", "office")  # of even and odd pairs of seeds
+KINDS = ("apartment", "office")  # kinds of building; every four seeds the next one
 
 
 def world_of(seed: int) -> str:
@@ -25,14 +24,14 @@ def world_of(seed: int) -> str:
 
 
 def with_stairs(settings: EpisodeSettings, level: int) -> EpisodeSettings:
-    """Return the settings of a robot that may take stairs and that was told on which level it starts."""
+    """Return the settings of a robot that may take stairs and knows the level on which it starts."""
     return changed(settings, robot__shared__floors__stairs=True, robot__shared__floors__level=level)
 
 
 def run_floors(
     seed: int, settings: EpisodeSettings, watch: Callable[[Episode], None] | None = None
 ) -> FloorOutcome:
-    """Run a seed's task. watch(episode): called after every control step. Raises WorldError without a task."""
+    """Run the task of a seed. watch(episode): called after every control step. Raises WorldError without a task."""
     world = world_from_spec(world_of(seed), seed)
     task = floor_task(world, seed)
     targets = meant_in(world, task.directive) or task.target_ids
@@ -60,18 +59,9 @@ def run_floors(
 
 
 def run_all(seeds: Sequence[int], settings: EpisodeSettings, jobs: int) -> Iterator[FloorOutcome]:
-    """Yield the outcomes of seeds as they are finished; a building without a task is left out."""
-    if jobs == 1:
-        for seed in seeds:
-            outcome = _one(seed, settings)
-            if outcome is not None:
-                yield outcome
-        return
-    with worker_pool(jobs) as pool:
-        for future in as_completed([pool.submit(_one, seed, settings) for seed in seeds]):
-            outcome = future.result()
-            if outcome is not None:
-                yield outcome
+    """Yield outcomes of the seeds as they finish; a building without a task is left out."""
+    found = run_jobs(_one, [(seed, settings) for seed in seeds], jobs)
+    yield from (outcome for outcome in found if outcome is not None)
 
 
 def _one(seed: int, settings: EpisodeSettings) -> FloorOutcome | None:

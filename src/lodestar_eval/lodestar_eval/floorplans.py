@@ -1,4 +1,4 @@
-"""Floors of real buildings as grids, with starts for a robot."""
+"""Grids of real buildings' floors, with start poses for a robot."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from lodestar_sim.worlds.plan import CELL
 
 @dataclass(frozen=True)
 class Floor:
-    """grid: ground truth, without unknown cells. reachable: (rows, columns) bool, free cells connected
-    with the places. places: (N, 2) metres, where the robot may stand.
+    """Floor of a building. grid: ground truth, without unknown cells. reachable: (rows, columns) bool, free
+    cells connected with `places`. places: (N, 2) metres, centres of the N cells on which the robot fits.
     """
 
     name: str
@@ -31,16 +31,16 @@ class Floor:
         return float(self.reachable.sum()) * self.grid.resolution**2
 
     def starts(self, count: int, seed: int) -> np.ndarray:
-        """Return poses (count, 3) x, y, yaw, uniformly at random; the same for one seed."""
+        """Return uniformly random poses (count, 3) x, y, yaw; reproducible by seed."""
         rng = np.random.default_rng(seed)
         chosen = self.places[rng.integers(0, len(self.places), count)]
         return np.column_stack([chosen, rng.uniform(-np.pi, np.pi, count)])
 
 
 def make_floor(name: str, free: np.ndarray, resolution: float, clearance: float) -> Floor:
-    """Return the largest part of a plan (`free`: (rows, columns) bool) on which a robot of this clearance can drive.
+    """Return the largest connected part of a floor plan where a robot with this clearance, metres, can drive.
 
-    Raises ValueError if it fits nowhere.
+    free: (rows, columns) bool. Raises ValueError if the robot fits nowhere.
     """
     padded = np.pad(free, 1)
     clear = distance_to(~padded, resolution) >= clearance
@@ -55,7 +55,7 @@ def make_floor(name: str, free: np.ndarray, resolution: float, clearance: float)
 
 
 def load_floors(folder: Path, clearance: float) -> list[Floor]:
-    """Return the floors of `floorplans_kth`, by name. Raises FileNotFoundError if there are none."""
+    """Return the floors in folder `floorplans_kth`, by name. Raises FileNotFoundError if there are none."""
     plans = sorted(file.parent for file in folder.glob("*/occ_map.npy"))
     if not plans:
         raise FileNotFoundError(f"no floor plans in {folder}")

@@ -10,21 +10,22 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from lodestar.geometry.boxes import box_iou
-from lodestar.mapping.records import Instance, InstanceDelta
+from lodestar.mapping.instances.records import Instance, InstanceDelta
 from lodestar.perception.frames import Detection, SegmentedFrame
 from lodestar_eval.instance_truth import TrueInstances
 
-THRESHOLDS = (0.25, 0.5)  # 3D box IoU
-THINNEST = 0.05  # m, least side of compared boxes along each axis; flat objects would have no volume
+THRESHOLDS = (0.25, 0.5)  # bounds on 3D box IoU
+THINNEST = 0.05  # metres, least side of compared boxes; flat objects would have no volume
 
 
 @dataclass
 class Counts:
-    """Sums over worlds. found, spurious, missed: per threshold, of objects of normal size; small_*: of small ones.
+    """Counts of a map's instances against the true objects, summed over worlds.
 
-    duplicates: instances of the `covered` objects that have any. switches: times that the id of an object changed,
-    over `sightings`. fragments: instances of an object beyond its first; merges: objects that have no instance of their
-    own, because another object's has most of their pixels. labelled: found objects whose label is right.
+    found, spurious, missed: numbers by IoU threshold, of objects of normal size; small_*: of small objects.
+    covered: objects with an instance; duplicates: instances of these. switches: changes of an object's
+    instance id in all `sightings`. fragments: instances of objects beyond the first of each. merges: objects
+    whose pixels mostly belong to another object's instance. labelled: found objects with the right label.
     """
 
     found: Counter = field(default_factory=Counter)
@@ -43,7 +44,7 @@ class Counts:
     merges: int = 0
     labelled: int = 0
     frames: int = 0
-    seconds: float = 0.0  # processor time of the map
+    seconds: float = 0.0  # processor seconds of the map
 
     def add(self, other: Counts) -> None:
         """Add the counts of another world."""
@@ -85,7 +86,7 @@ def f1(found: int, spurious: int, missed: int) -> float:
 
 
 def masks_of(segmented: SegmentedFrame, ids: np.ndarray) -> list[int]:
-    """Return the object, 0 = none, of most pixels of each detection. ids: (H, W) int32 of the same frame."""
+    """Return for each detection the object id of most of its pixels, 0 = none. ids: (H, W) int32 of the same frame."""
     size = int(ids.max(initial=0)) + 1
     place = np.zeros(int(segmented.labels.max(initial=0)) + 1, np.int64)
     for index, detection in enumerate(segmented.detections, 1):
@@ -96,13 +97,16 @@ def masks_of(segmented: SegmentedFrame, ids: np.ndarray) -> list[int]:
 
 
 class IdentityWatch:
-    """Record the instances assigned to each object, and the objects assigned to each instance."""
+    """Records the instances assigned to each object, and the objects assigned to each instance.
+
+    resolve, in all methods: instance id -> id of the instance with which it was merged, or itself.
+    """
 
     def __init__(self) -> None:
         self.switches = 0
         self.sightings = 0
-        self._pixels: dict[int, Counter] = defaultdict(Counter)  # instance -> pixels by object
-        self._last: dict[int, int] = {}  # object -> instance
+        self._pixels: dict[int, Counter] = defaultdict(Counter)  # instance -> pixel count by object
+        self._last: dict[int, int] = {}  # object -> its latest instance
 
     def add(
         self,
@@ -111,7 +115,7 @@ class IdentityWatch:
         shown: list[int],
         resolve: Callable[[int], int],
     ) -> None:
-        """Add a frame. shown: the object of each detection, 0 = none."""
+        """Add a frame. shown: object id of each detection, 0 = none."""
         by_key = {(d.box, d.pixel_count, d.caption): which for d, which in zip(detections, shown)}
         largest: dict[int, tuple[int, int]] = {}
         for seen in delta.observations:
@@ -126,7 +130,7 @@ class IdentityWatch:
             self._last[which] = instance
 
     def merged(self, objects: dict[int, int], counted: Iterable[int], resolve: Callable[[int], int]) -> int:
-        """Return how many of the counted objects have most of their pixels in an instance that is another object's.
+        """Return the number of counted objects whose pixels mostly belong to another object's instance.
 
         objects: confirmed instance -> its most frequent object.
         """
@@ -138,7 +142,7 @@ class IdentityWatch:
         return sum(objects.get(home, which) != which for which, home in homes.items())
 
     def objects_of(self, instances: Iterable[int], resolve: Callable[[int], int]) -> dict[int, int]:
-        """Return the most frequent object of each of these instances, 0 = none."""
+        """Return the most frequent object of each instance, 0 = none."""
         total: dict[int, Counter] = defaultdict(Counter)
         for instance, pixels in self._pixels.items():
             total[resolve(instance)].update(pixels)
@@ -148,11 +152,10 @@ class IdentityWatch:
 def score(
     instances: list[Instance], objects: dict[int, int], truth: TrueInstances, labels: dict[int, str]
 ) -> Counts:
-    """Return the counts of one world without switches and time.
+    """Return the counts of one world, except identity switches and time.
 
-    objects: instance id -> its most frequent object. labels: true label by object. An instance of an
-    object that was not seen well enough to count is neither right nor wrong; one of a small object counts in the
-    row of those.
+    objects: instance id -> its most frequent object. labels: true label by object. Instances of objects that were
+    seen too little to count are neither right nor wrong; those of small objects count in the small_* fields.
     """
     counts = Counts(objects=int((~truth.small).sum()), small_objects=int(truth.small.sum()))
     low = np.array([i.box_min for i in instances], float).reshape(-1, 3)
@@ -188,6 +191,6 @@ def score(
 
 
 def _thick(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return boxes (..., 3) grown about their middles to at least THINNEST along each axis."""
+    """Return boxes (..., 3) grown about their centres to at least THINNEST along each axis."""
     grow = np.maximum(THINNEST - (high - low), 0.0) / 2.0
     return low - grow, high + grow

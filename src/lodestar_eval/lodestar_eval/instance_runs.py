@@ -1,4 +1,4 @@
-"""Tours with several maps, one per rule and scenario, that process the same frames."""
+"""Tours on which several maps, one per scenario and feature, process the same frames."""
 
 from __future__ import annotations
 
@@ -10,31 +10,32 @@ import numpy as np
 from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig, SemanticVoxelsConfig, changed
 from lodestar.geometry.poses import planar_transform
-from lodestar.mapping.records import Instance
+from lodestar.mapping.instances.records import Instance
 from lodestar.mapping.semantic_voxels import FrameRejected
 from lodestar.perception.config import NoiseConfig
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector
 from lodestar_eval.instance_metrics import Counts, IdentityWatch, masks_of, score
 from lodestar_eval.instance_truth import SeenParts
-from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.settings import NOISES
 from lodestar_eval.tour import NARROW, Tour, TourConfig, TourFrame
 from lodestar_sim.robot import LocalizationConfig
 from lodestar_sim.simulator import SimConfig
 from lodestar_sim.worlds.world import World
 
-#: Whose masks a scenario has.
+#: Kind of masks that each scenario uses.
 _MASKS = {"noise": "noise", "jump": "noise", "clean": "clean", "masks": "clean", "mild": "mild"}
-JUMP = (0.3, 0.4, float(np.radians(5.0)))  # m, m, rad: 0.5 m and 5 degrees, taken back in mid-run
+# m, m, rad: an error of map <- odom of 0.5 m and 5 degrees, corrected in mid-run
+JUMP = (0.3, 0.4, float(np.radians(5.0)))
 
 
 @dataclass(frozen=True)
 class Noise:
-    """Errors between the sensors and the map (the issue's noise model).
+    """Simulated errors of detections and localisation.
 
-    miss, split, wrong_label: shares of masks. score_std: of detections' confidence. drift, yaw_drift: m and rad
-    per sqrt(m) driven, the random walk of map <- base. closed: seconds between loop closures that correct it.
+    miss, split, wrong_label: shares of masks. score_std: standard deviation of detections' scores. drift,
+    yaw_drift: m and rad per sqrt(m) driven, the random walk of map <- base. closed: seconds between loop closures
+    that correct the drift.
     """
 
     miss: float = 0.10
@@ -60,17 +61,18 @@ class Noise:
 
 @dataclass(frozen=True)
 class Variant:
-    """scenario: noise, jump (noise, and a correction in mid-run), clean, or with errors of localisation and either true
-    masks ("masks") or those of the noise "mild". rule: of association. feature: of a detection, one of FEATURES.
+    """Configuration of one map under test.
+
+    scenario: "noise" (the errors of `Noise`), "jump" (also a jump of map <- odom in mid-run), "clean" (no
+    errors), "masks" (only localisation errors) or "mild" (these, and the mask errors of the noise "mild").
+    feature: appearance vector of detections: "none"; "histogram", the robot's; "truth", a random vector per
+    true object.
     """
 
     scenario: str
-    rule: str
-    feature: str = "caption"
+    feature: str = "none"
 
 
-#: Features of detections: none; the caption's vector; the robot's histogram; a random vector of each true object.
-FEATURES = ("none", "caption", "histogram", "truth")
 _TRUE_DIMENSION = 64
 
 
@@ -79,7 +81,7 @@ class _Map:
 
     def __init__(self, variant: Variant):
         self.variant = variant
-        self.voxels = parts.voxel_map(changed(SemanticVoxelsConfig(), voxels__association__rule=variant.rule))
+        self.voxels = parts.voxel_map(SemanticVoxelsConfig())
         self.watch = IdentityWatch()
         self.seconds = 0.0
 
@@ -87,7 +89,7 @@ class _Map:
         began = time.thread_time()
         try:
             delta = self.voxels.fuse(frame, segmented)
-        except FrameRejected:  # the camera is too near a wall to measure anything
+        except FrameRejected:  # the camera is too close to a wall for depth
             return
         finally:
             self.seconds += time.thread_time() - began
@@ -98,7 +100,7 @@ class _Map:
 
 
 class Building:
-    """One building, toured once for all variants' maps."""
+    """One building, toured once for the maps of all variants."""
 
     def __init__(self, world: World, seed: int, noise: Noise, variants: list[Variant]):
         self.world = world
@@ -121,8 +123,9 @@ class Building:
         self._error = self._jump()
 
     def _jump(self) -> np.ndarray:
-        """Return (4, 4), the error of map <- odom until the correction: a turn about the correction's stop, and a
-        shift.
+        """Return the error (4, 4) of map <- odom until its correction in mid-run.
+
+        It is a rotation about the stop before the correction, and a shift.
         """
         stops = self.tour.stops
         x, y = stops[self._middle - 1] if self._middle else self.world.start[:2]
@@ -162,15 +165,10 @@ class Building:
     def _described(
         self, feature: str, frame: TourFrame, segmented: SegmentedFrame, shown: list[int]
     ) -> SegmentedFrame:
-        """Return the detections with features. shown: the object of each mask.
+        """Return the detections with feature vectors. shown: id of the true object of each mask.
 
-        Captions say what the simulator painted, so without the feature "caption" they are the labels, as those of a
-        detector are.
+        The simulator's captions are exact, so they are replaced by the labels, as a real detector gives.
         """
-        if feature == "caption":
-            vectors = phrase_book().vectors([d.caption for d in segmented.detections])
-            told = [replace(d, feature=v) for d, v in zip(segmented.detections, vectors)]
-            return replace(segmented, detections=tuple(told))
         plain = [replace(d, caption=d.label) for d in segmented.detections]
         if feature == "truth":
             plain = [

@@ -1,4 +1,4 @@
-"""Placement of labels on a plot without overlaps: greedy, most important first."""
+"""Placement of plot labels without overlaps: greedy, most important first."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 
-_GAPS = (3.0, 10.0, 20.0, 34.0, 52.0, 76.0)  # pixels between a point and its label, tried in this order
+_GAPS = (3.0, 10.0, 20.0, 34.0, 52.0, 76.0)  # pixels between a point and its label, in the order of trial
 _DIRECTIONS = np.deg2rad([90, 270, 0, 180, 45, 135, 315, 225, 20, 160, 340, 200, 70, 110, 290, 250])
-_LEADER_FROM = 12.0  # pixels of gap from which a line joins a label to its point
+_LEADER_FROM = 12.0  # pixels of gap from which a line connects a label with its point
 _LEADER = {"arrowstyle": "-", "color": "#7b8794", "linewidth": 0.6, "shrinkA": 0.0, "shrinkB": 1.0}
 
 
 class LabelLayout:
-    """Place labels on finished axes; sizes and places are in pixels of the current figure."""
+    """Places labels on finished axes; sizes and positions are in pixels of the current figure."""
 
     def __init__(self, axes: Axes) -> None:
         self._axes = axes
@@ -25,21 +25,21 @@ class LabelLayout:
         self._taken: list[Bbox] = []
 
     def keep_disc(self, point: np.ndarray, radius: float) -> None:
-        """Keep a disc of `radius` pixels about a point (2,) of the data free of labels."""
+        """Keep a disc of `radius` pixels around a point (2,), data coordinates, free of labels."""
         x, y = self._axes.transData.transform(point)
         self._taken.append(Bbox([[x - radius, y - radius], [x + radius, y + radius]]))
 
     def keep_box(self, low: np.ndarray, high: np.ndarray) -> None:
-        """Keep the rectangle between two points (2,) of the data free of labels."""
+        """Keep the rectangle between two points (2,), data coordinates, free of labels."""
         self._taken.append(Bbox(self._axes.transData.transform([low, high])))
 
     def place(
         self, text: str, point: np.ndarray, *, over: bool = False, required: bool = False, **style: Any
     ) -> bool:
-        """Place a label on or near the point (2,) of the data where it covers nothing; return whether it was placed.
+        """Place a label on or near a point (2,), data coordinates, without overlaps; return whether it was placed.
 
-        over: it may cover the point itself. required: without a free place it is placed where it covers
-        least; otherwise it is left out. style: of the text, for `Axes.annotate`.
+        over: the label may cover the point itself. required: without a free position, use that with the least
+        overlap; otherwise leave the label out. style: text style for `Axes.annotate`.
         """
         label = self._axes.annotate(
             text, tuple(point[:2]), (0, 0), textcoords="offset pixels", ha="center", va="center", **style
@@ -78,12 +78,13 @@ class LabelLayout:
 
 
 def _offsets(size: np.ndarray, over: bool) -> list[tuple[np.ndarray, float]]:
-    """Return (offset of a label's middle from its point, gap between them), pixels, nearest first."""
+    """Return (offset of a label's centre from its point, gap between them), pixels, nearest first."""
     offsets = [(np.zeros(2), 0.0)] if over else []
     for gap in _GAPS:
         for angle in _DIRECTIONS:
             way = np.array([np.cos(angle), np.sin(angle)])
-            reach = min(size[k] / abs(way[k]) for k in (0, 1) if abs(way[k]) > 1e-6)  # from middle to edge
+            # distance from the label's centre to its edge
+            reach = min(size[k] / abs(way[k]) for k in (0, 1) if abs(way[k]) > 1e-6)
             offsets.append((way * (gap + reach), gap))
     return offsets
 
@@ -100,7 +101,7 @@ def _common(a: Bbox, b: Bbox) -> float:
 
 
 def runs_of(numbers: Sequence[int]) -> str:
-    """Return ascending numbers in short form: 1, 4–7, 9."""
+    """Return ascending numbers in short form, such as "1, 4–7, 9"."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:

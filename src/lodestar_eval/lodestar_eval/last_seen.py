@@ -1,4 +1,4 @@
-"""Searches for a thing that only a former session saw: it is still there, or was carried elsewhere since."""
+"""Searches for an object seen only in a former session, either unmoved or carried elsewhere since."""
 
 from __future__ import annotations
 
@@ -28,58 +28,61 @@ from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World, WorldObject
 
 STILL_THERE, CARRIED_AWAY = "still there", "carried away"
-LOOK = 8.0  # simulated seconds for which the former session stands before the thing; chosen: two segments and more
-APART = 4.0  # metres of path between the two places of the thing; chosen: another part of the building
-SAME_PLACE = 1.0  # metres from the target at which the former session may have placed it; chosen
-_SHARE, _NEAR = 0.2, 0.8  # of its points that a view shows, and metres from it; as in `tasks`
+LOOK = 8.0  # simulated seconds that the former session views the object; chosen: two segments and more
+APART = 4.0  # metres of path between the two places of the object; chosen: another part of the building
+SAME_PLACE = 1.0  # metres, greatest error of the target's position in a memory; chosen
+# share of the object's points in view, and metres of the view from it; as in `tasks`
+_SHARE, _NEAR = 0.2, 0.8
 _TRIES = 40
 
 
 @dataclass
 class ListedMemories:
-    """A keeper of memories in a list, which outlives the session that filled it."""
+    """Memory store in a Python list, which later sessions can continue."""
 
     memories: list[Memory] = field(default_factory=list)
     map: MapName = field(default_factory=lambda: MapName(1))
 
     def add(self, memory: Memory, vector: np.ndarray | None = None) -> int:
-        """Keep a memory and return its id."""
+        """Store a memory and return its id."""
         self.memories.append(replace(memory, id=len(self.memories) + 1))
         return len(self.memories)
 
     def use_map(self, name: MapName, session: str = "") -> None:
-        """Set the map that the robot is on."""
+        """Set the map to which new memories belong."""
         self.map = name
 
     def search(self, request: Request) -> list[Hit]:
-        """Return the newest memories of the map; filters are not needed here."""
+        """Return the newest memories of the map; ignores the request's filters."""
         own = [Hit(memory) for memory in reversed(self.memories) if memory.map == self.map]
         return own[: request.limit]
 
     def last_sights(self, limit: int) -> list[Memory]:
-        """Return all memories of the map, oldest first: in a list, the older sights are no cost."""
+        """Return all memories of the map, oldest first; ignores `limit`."""
         return [memory for memory in self.memories if memory.map == self.map]
 
     name = "list"
 
     def images(self, limit: int) -> list[ImageName]:
-        """Return the keyframes, the newest first."""
+        """Return the names of at most `limit` keyframes, the newest first."""
         return list(dict.fromkeys(image for one in reversed(self.memories) for image in one.images))[:limit]
 
     def statistics(self) -> Statistics:
-        """Return the number of memories, and how many belong to another map."""
+        """Return the number of memories, and of those that belong to another map."""
         others = sum(memory.map != self.map for memory in self.memories)
         counts = {each.name: 0 for each in fields(Statistics) if each.name != "problems"}
         return Statistics(**{**counts, "records": len(self.memories), "other_maps": others}, problems={})
 
     def copy(self) -> ListedMemories:
-        """Return a keeper with the same memories, for another session."""
+        """Return a store with the same memories, for another session."""
         return ListedMemories(list(self.memories), self.map)
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """One thing in one building. without: the building as it was mapped; place: the thing's pose in `before`."""
+    """Search scenario with one object in one building. without: the building as mapped, without the object;
+    before: with the object in the former session; after: with the object carried elsewhere.
+    """
 
     words: str
     target_id: int
@@ -87,12 +90,14 @@ class Scenario:
     without: World
     before: World
     after: World
-    view: tuple[float, float, float]  # from which the former session saw it
+    view: tuple[float, float, float]  # camera pose of the former session
 
 
 @dataclass(frozen=True)
 class SearchOutcome:
-    """One search. case: STILL_THERE or CARRIED_AWAY; remembers: whether it had the memory of the former session."""
+    """Result of one search. case: STILL_THERE or CARRIED_AWAY, the object's fate since the former session;
+    remembers: whether the robot had the memory of that session.
+    """
 
     case: str
     remembers: bool
@@ -100,7 +105,7 @@ class SearchOutcome:
 
 
 def scenario_of(spec: str, seed: int) -> Scenario:
-    """Return the scenario of a building, the same for the same seed. Raises WorldError where it has none."""
+    """Return the scenario of a building, reproducible by seed. Raises WorldError if there is none."""
     world = world_from_spec(spec, seed)
     rng = np.random.default_rng([seed, 0x1A57])
     loaded = {thing.supported_by for thing in world.objects}
@@ -124,7 +129,7 @@ def scenario_of(spec: str, seed: int) -> Scenario:
 def elsewhere(
     world: World, without: World, thing: WorldObject, rng: np.random.Generator
 ) -> Iterator[WorldObject]:
-    """Yield the thing on open floor far from its place."""
+    """Yield the object at random open places far from its original place."""
     truth, radius = truth_of(without), math.hypot(*thing.size[:2]) / 2.0
     lengths = truth.lengths(tuple(truth_of(world).views(thing, _SHARE, _NEAR)[0][:2]))
     far = np.isfinite(lengths) & (lengths >= APART) & ~truth.covered & (truth.clearance >= radius + 0.35)
@@ -138,7 +143,7 @@ def elsewhere(
 
 
 def _best_view(world: World, thing: WorldObject) -> tuple[float, float, float]:
-    """Return the pose near the thing that shows the largest share of it."""
+    """Return the pose near the object that shows the largest share of it."""
     truth = truth_of(world)
     views = truth.views(thing, _SHARE, _NEAR)
     x, y, yaw = views[int(np.argmax(truth.seen(thing, views)))]
@@ -148,7 +153,7 @@ def _best_view(world: World, thing: WorldObject) -> tuple[float, float, float]:
 def _start(
     before: World, after: World, thing: WorldObject, there: WorldObject, rng: np.random.Generator
 ) -> tuple[float, float, float] | None:
-    """Return a start far from both places from which neither shows the thing."""
+    """Return a start pose far from both places of the object, with neither in view; None if there is none."""
     truth = truth_of(before)
     roomy = np.argwhere(
         np.isfinite(truth.lengths(before.start[:2])) & (truth.clearance >= 0.5) & ~truth.covered
@@ -169,7 +174,10 @@ def _start(
 def former_session(
     scenario: Scenario, saved: SavedMap, seed: int, settings: EpisodeSettings, phrases: PhraseBook
 ) -> ListedMemories:
-    """Return what a session on the saved map remembers that stood before the thing, and saved no map."""
+    """Return the memories of a session that looked at the object from `scenario.view`.
+
+    The session begins with the saved map and does not save its own.
+    """
     keeper = ListedMemories()
     simulator = Simulator(scenario.before, settings.simulator, seed + 1, start=scenario.view)
     robot = SimulatedRobot(simulator, settings, phrases, np.random.default_rng((seed, 5)), memory=keeper)
@@ -188,7 +196,7 @@ def former_session(
 
 
 def recognised(scenario: Scenario, keeper: ListedMemories) -> bool:
-    """Return whether a memory has a thing of the target's category at the target's place."""
+    """Return whether a memory contains an object of the target's category at the target's place."""
     target = scenario.before.object(scenario.target_id)
     return any(
         thing.label == target.category and math.dist(thing.centre[:2], target.xy) <= SAME_PLACE
@@ -198,13 +206,16 @@ def recognised(scenario: Scenario, keeper: ListedMemories) -> bool:
 
 
 def searches(spec: str, seed: int, settings: EpisodeSettings) -> list[SearchOutcome]:
-    """Run the four searches of a building: the thing is still there or carried away, with memory and without.
+    """Run the four searches of a building: object still there or carried away, with memory and without.
 
-    The robot has mapped the building before the thing came in, and loads that map in each session. Empty where the
-    former session did not recognise the thing: then there is nothing that a memory could tell.
+    The robot mapped the building without the object, and loads that map in each session. Returns [] if
+    nothing can be carried elsewhere, or if the former session did not recognise the object.
     """
     phrases = phrase_book()
-    scenario = scenario_of(spec, seed)
+    try:
+        scenario = scenario_of(spec, seed)
+    except WorldError:
+        return []
     saved = explored(scenario.without, seed, settings, phrases)
     keeper = former_session(scenario, saved, seed, settings, phrases)
     if not recognised(scenario, keeper):
@@ -226,7 +237,7 @@ def search(
     runner: EpisodeRunner,
     memory: ListedMemories | None,
 ) -> EpisodeRun:
-    """Run one search on the saved map, with a memory that it adds to, or without."""
+    """Run one search on the saved map. memory: the search uses it and adds to it; None = no memory."""
     world = scenario.before if case == STILL_THERE else scenario.after
     task = Task(scenario.words, (scenario.target_id,), scenario.start)
     return runner.run(world, task, seed, saved, memory)

@@ -17,7 +17,7 @@ from lodestar_sim.worlds.world import World
 
 @dataclass(frozen=True)
 class SubtaskOutcome:
-    """One subtask, counted from 1. remembers: whether the map was kept from earlier subtasks."""
+    """Outcome of one subtask; `number` starts at 1. remembers: whether earlier subtasks' map was kept."""
 
     number: int
     modality: str
@@ -26,14 +26,14 @@ class SubtaskOutcome:
 
 
 def lifelong(spec: str, seed: int, settings: EpisodeSettings, remembers: bool) -> list[SubtaskOutcome]:
-    """Run every subtask of a building from the end of the one before, successful or not. `settings.time_limit` is per
-    subtask.
+    """Run all subtasks of a building; each starts where the previous one ended, even if that failed.
 
-    The bandit keeps learning. Without memory, the map is forgotten between subtasks.
+    `settings.time_limit` is per subtask. The bandit keeps learning. Without memory, subtasks begin with an
+    empty map.
     """
     world = world_from_spec(spec, seed)
     noise = settings.robot.perception.noise
-    # A person's picture shows its thing; a detector that misses three of four would leave no pictures to ask with.
+    # Picture tasks need a detection of their object, which a detector that misses three of four would not give.
     asked = subtasks_of(world, seed, NOISES["mild"] if noise.measured else noise)
     return follow_all(world, asked, seed, EpisodeRunner(phrase_book(), settings), remembers, spec)
 
@@ -41,7 +41,7 @@ def lifelong(spec: str, seed: int, settings: EpisodeSettings, remembers: bool) -
 def follow_all(
     world: World, asked: Sequence[Asked], seed: int, runner: EpisodeRunner, remembers: bool, name: str = ""
 ) -> list[SubtaskOutcome]:
-    """Return the outcome of each of these subtasks in a world of this name."""
+    """Run subtasks in sequence in one world; return their outcomes. name: of the world in these."""
     episode: Episode | None = None
     outcomes = []
     for number, one in enumerate(asked, start=1):

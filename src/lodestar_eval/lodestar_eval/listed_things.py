@@ -1,4 +1,4 @@
-"""Matching of the things in an answer to the things of a building."""
+"""Matching of the entities in an answer to the objects of a building."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from lodestar.scene.records import Entity
 from lodestar_sim.worlds.world import World
 
-_MARGIN = 0.2  # m around a thing's box in which the middle of an entity's may lie
+_MARGIN = 0.2  # metres by which an object's box is grown to contain the centre of an entity's box
 
 
 def listed_things(world: World, entities: Mapping[int, Entity], listed: Iterable[int]) -> tuple[int, ...]:
-    """Ids of the things at whose place the listed entities are, of each the nearest; -id for an entity at none.
+    """Return, per listed entity, the id of the object at its place; minus the entity's id if there is none.
 
-    A thing that two entities stand for is there once, and the second as one at none.
+    Of two entities at the same object, the second counts as one without an object.
     """
     found: dict[int, None] = {}
     for identity in listed:
@@ -26,7 +26,7 @@ def listed_things(world: World, entities: Mapping[int, Entity], listed: Iterable
 
 
 def _at(world: World, entity: Entity) -> int:
-    """The thing at an entity's place whose class it has, 0 where there is none."""
+    """Return the id of the object at an entity's place, preferably one of its class; 0 = none."""
     middle = (np.asarray(entity.box_min) + np.asarray(entity.box_max)) / 2.0
     named = f"{entity.label} {entity.caption}"
     best, least = 0, np.inf

@@ -1,4 +1,4 @@
-"""Identity errors among look-alikes by the features of detections, paired over the same tours."""
+"""Identity errors among look-alikes by appearance feature of detections, paired over the same tours."""
 
 from __future__ import annotations
 
@@ -22,8 +22,12 @@ _FEATURES = {"none": "label only", "histogram": "histogram", "truth": "true feat
 
 
 def compare_features(scenes: Sequence[str], seeds: Sequence[int], progress: Callable[[str], None]) -> Result:
-    """Return errors by scene, masks and feature. A scene is a room of look-alikes by its paint, or a building."""
-    variants = [Variant(masks, "lodestar", feature) for masks in _MASKS for feature in _FEATURES]
+    """Return identity errors by scene, quality of the masks, and appearance feature.
+
+    scenes: each a paint of a look-alike room ("alike", "colored"; see `lookalike_room`) or a kind of
+    building.
+    """
+    variants = [Variant(masks, feature) for masks in _MASKS for feature in _FEATURES]
     found: dict[tuple[str, Variant], list[Counts]] = defaultdict(list)
     began = time.perf_counter()
     for scene in scenes:
@@ -57,7 +61,7 @@ def _result(found: dict[tuple[str, Variant], list[Counts]], wall: float) -> Resu
         ))  # fmt: skip
         if variant.feature == "none":
             continue
-        plain = [_errors(c) for c in found[scene, Variant(variant.scenario, variant.rule, "none")]]
+        plain = [_errors(c) for c in found[scene, Variant(variant.scenario)]]
         ours = [_errors(c) for c in runs]
         mean, low, high = paired_difference(ours, plain, np.random.default_rng(0))
         fewer, more, p = mcnemar([a < b for a, b in zip(ours, plain)], [a > b for a, b in zip(ours, plain)])

@@ -1,4 +1,4 @@
-"""Rooms with clusters of things of one kind that stand close together."""
+"""Rooms with clusters of similar objects close together."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from lodestar_sim.worlds.world import Room, World, WorldObject
 
 PAINTS = ("alike", "colored")
 _KINDS = ("chair", "stool", "box", "crate", "ottoman", "filing cabinet", "trash can", "armchair")
-_CENTRES = ((-2.6, -1.9), (2.6, -1.9), (-2.6, 1.9), (2.6, 1.9))  # m, of the clusters
-_HALF = (5.0, 4.0)  # m, of the room
-_GAPS = (0.03, 0.25)  # m between neighbours
-_ROWS, _COLUMNS = 2, (2, 4)  # of a cluster: rows, least and most columns
+_CENTRES = ((-2.6, -1.9), (2.6, -1.9), (-2.6, 1.9), (2.6, 1.9))  # m, centres of the clusters
+_HALF = (5.0, 4.0)  # m, half the sides of the room
+_GAPS = (0.03, 0.25)  # m, least and greatest gap between neighbours
+_ROWS, _COLUMNS = 2, (2, 4)  # rows of a cluster; least and most columns
 
 
 def lookalike_room(paint: str, seed: int) -> World:
-    """Return a room with four clusters of four to eight things, each cluster of one kind, variant and size.
+    """Return a room with four clusters of four to eight objects, each cluster of one kind, variant and size.
 
-    paint: "alike", a cluster has one colour, or "colored", each thing has one of those of its kind at random.
-    Raises ValueError for another.
+    paint: "alike", one colour per cluster, or "colored", a random colour of the kind per object. Raises ValueError
+    for another value.
     """
     if paint not in PAINTS:
         raise ValueError(f"there is no paint {paint!r}; there are {', '.join(PAINTS)}")
@@ -48,7 +48,7 @@ def lookalike_room(paint: str, seed: int) -> World:
 def _cluster(
     furnisher: Furnisher, name: str, centre: tuple[float, float], paint: str, first: int
 ) -> list[WorldObject]:
-    """Return the things of one cluster, in rows whose gaps differ. Their colours leave the places as they are."""
+    """Return the objects of one cluster, in rows with different gaps. Positions do not depend on the paint."""
     rng = furnisher.rng
     model = furnisher.design(name)
     columns = int(rng.integers(_COLUMNS[0], _COLUMNS[1] + 1))

@@ -1,4 +1,4 @@
-"""A server of the OpenAI protocol on this machine whose "model" is a function that gets the pictures: it looks."""
+"""Local server of the OpenAI protocol that imitates a vision model by a function of text and images."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-#: Answers a question: its text, and the files of its pictures in their order. Returns what the model says, an object.
+#: Answers a question, given its text and the contents of its pictures in order; returns the model's JSON object.
 Look = Callable[[str, Sequence[bytes]], "dict[str, Any]"]
 
-_CHARACTERS = 4  # of a token
-_PICTURE = 1100  # tokens of a picture
+_CHARACTERS = 4  # characters per token
+_PICTURE = 1100  # tokens per picture
 
 
 class _Server(ThreadingHTTPServer):
@@ -31,7 +31,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def do_POST(self) -> None:
-        """Answer one request."""
+        """Answer one chat request."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.asked += 1
         text, images = _question(body["messages"])
@@ -48,11 +48,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Suppress the server's log."""
 
 
 def _question(messages: list[dict[str, Any]]) -> tuple[str, list[bytes]]:
-    """Return the last message of the user: its text and its pictures."""
+    """Return text and pictures of the user's last message."""
     content = next(m["content"] for m in reversed(messages) if m["role"] == "user")
     if isinstance(content, str):
         return content, []
@@ -63,7 +63,7 @@ def _question(messages: list[dict[str, Any]]) -> tuple[str, list[bytes]]:
 
 @contextmanager
 def looking_server(look: Look) -> Iterator[str]:
-    """Serve on a free port while the block runs; yields the address for `base_url`."""
+    """Serve the function `look` on a free port while the block runs; yield the address for `base_url`."""
     server = _Server(look)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()

@@ -1,4 +1,7 @@
-"""Images that a model judged for the decisions of an episode, and the time that the robot stood for them."""
+"""Counts of an episode's looks, and the time that the robot stood.
+
+A look is a model's answer about an image that a decision used.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,22 @@ import numpy as np
 
 from lodestar.experts.registry import holder
 from lodestar.experts.specs import Role
-from lodestar.experts.standing import StandingConfig
+from lodestar.experts.view_judge import STANDING_ANGLE, STANDING_DISTANCE
 from lodestar.geometry.poses import apart
 from lodestar.selection.decisions import Decision, Outcome
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import Bar
 
-LONGEST = 3.0  # s that a decision may stand; the issue's bar
+LONGEST = 3.0  # s, longest allowed standing for a decision; the issue's bar
 
 
 def looks_of(decisions: Sequence[Decision], path: np.ndarray) -> dict[str, float]:
-    """Return `used`: decisions that had a model's word about an image; `own`: of these, those whose image was taken
-    where the robot stood when it decided; `longest` and `stood`: seconds of standing, the most and all; `pictures`:
-    decisions for a place that the model chose by its picture.
+    """Return counts of decisions by their use of images, and the times that the robot stood.
 
-    path: (N, 4) stamp, x, y, yaw of the robot, true.
+    used: decisions with a model's answer about an image. own: of these, those whose image was taken from the
+    robot's pose at the decision. longest, stood: longest and total seconds of standing. pictures: decisions
+    for a place that the model chose by its image. path: (N, 4) N true poses: stamp, x, y, yaw.
     """
-    config = StandingConfig()
     used = own = pictures = 0
     stood = [0.0]
     for decision in decisions:
@@ -38,7 +40,9 @@ def looks_of(decisions: Sequence[Decision], path: np.ndarray) -> dict[str, float
         used += bool(images)
         here = _pose_at(path, decision.stamp + decision.stood)
         parts = [apart(_pose_at(path, image), here) for image in images]
-        own += bool(images) and all(m <= config.distance and turned <= config.angle for m, turned in parts)
+        own += bool(images) and all(
+            m <= STANDING_DISTANCE and turned <= STANDING_ANGLE for m, turned in parts
+        )
     return {"used": float(used), "own": float(own), "longest": max(stood), "stood": sum(stood),
             "pictures": float(pictures)}  # fmt: skip
 
@@ -48,7 +52,7 @@ def _pose_at(path: np.ndarray, stamp: float) -> np.ndarray:
 
 
 def look_metrics(outcomes: Sequence[EpisodeOutcome]) -> dict[str, float]:
-    """Return `looks.used`, `own_share`, `longest_s`, `pictures`, and `stood_s` (mean of an episode)."""
+    """Return metrics `looks.*` over episodes from `looks_of`; `looks.stood_s` is the mean per episode."""
     looks = [o.looks for o in outcomes if o.looks]
     used = sum(one["used"] for one in looks)
     return {
@@ -61,7 +65,7 @@ def look_metrics(outcomes: Sequence[EpisodeOutcome]) -> dict[str, float]:
 
 
 def look_bars(metrics: dict[str, float], reasoner_delay: float) -> tuple[Bar, ...]:
-    """Return the issue's bars, if the reasoner is slow."""
+    """Return pass thresholds on `looks.own_share` and `looks.longest_s`; none without a reasoner delay."""
     if reasoner_delay <= 0.0:
         return ()
     return (

@@ -1,4 +1,4 @@
-"""Description of the machine of a measurement."""
+"""Description of the machine on which a measurement runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LIBRARIES = ("numpy", "numba", "open3d", "torch", "sentence-transformers")
 
 
 def describe_machine() -> dict[str, Any]:
-    """Return processor, usable cores, memory, system and the libraries' versions."""
+    """Return processor, usable cores, memory, system and library versions."""
     return {
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),

@@ -1,4 +1,4 @@
-"""Contents of the picture of a run's map; `maps` draws it, and loads Matplotlib for that."""
+"""Data of the picture of a run's map, separate from `maps`, which loads Matplotlib to draw it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MapEntity:
 
 @dataclass(frozen=True)
 class MapGoal:
-    """A goal that was pursued. pose: (3,) x, y, yaw in map."""
+    """A pursued goal. pose: (3,) x, y, yaw in map."""
 
     pose: np.ndarray
     expert: str
@@ -35,7 +35,7 @@ class MapGoal:
 
 @dataclass(frozen=True)
 class MapPicture:
-    """Contents of a map's picture. path: (N, 2+) metres. targets: true boxes of the targets."""
+    """Data of a map picture. path: (N, 2+) metres. targets: true boxes of the targets."""
 
     grid: OccupancyGrid2D | None
     path: np.ndarray
@@ -45,4 +45,5 @@ class MapPicture:
     targets: Sequence[MapEntity] = ()
     title: str = ""
     subtitle: str = ""
-    walls: Sequence[np.ndarray] = field(default_factory=tuple)  # (2, 2) segments, metres, for a grid-less map
+    # (2, 2) segments, metres, for a picture without a grid
+    walls: Sequence[np.ndarray] = field(default_factory=tuple)

@@ -16,6 +16,7 @@ from matplotlib.patches import Polygon, Rectangle
 from matplotlib.patheffects import withStroke
 
 from lodestar.experts import registry
+from lodestar.experts.specs import Role
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_eval.labels import LabelLayout, runs_of
 from lodestar_eval.map_records import MapEntity, MapGoal, MapPicture
@@ -23,7 +24,13 @@ from lodestar_eval.map_records import MapEntity, MapGoal, MapPicture
 _FLOOR, _WALL, _UNKNOWN, PAPER = "#ffffff", "#39424e", "#e4e7eb", "#f4f5f7"
 INK, _MUTED, _TARGET, _CLAIMED, _START = "#1f2933", "#7b8794", "#d64545", "#e8890c", "#0b7a75"
 _DPI = 100
-_GOAL_RADIUS, _SAME_GOAL = 12.0, 14.0  # pixels that a goal's arrow takes; within which goals share a label
+# pixels: radius of a goal's arrow; distance within which goals share a label
+_GOAL_RADIUS, _SAME_GOAL = 12.0, 14.0
+_PURPOSES = {
+    Role.EXPLORER: "goal: to explore",
+    Role.MAP_EXPERT: "goal: a thing on the map",
+    Role.VIEWER: "goal: seen by the camera",
+}
 _NAME: dict[str, Any] = {
     "zorder": 11,
     "bbox": {"facecolor": "white", "alpha": 0.72, "edgecolor": "none", "pad": 0.7},
@@ -42,7 +49,7 @@ def save_map(picture: MapPicture, file: Path, pixels_per_metre: float = 80.0) ->
     scale = float(min(pixels_per_metre, 2400.0 / max(size)))
     width, height = size * scale / _DPI
     page = max(width, 7.0) + 0.4
-    columns = max(3, int(page / 1.75))  # of the legend
+    columns = max(3, int(page / 1.75))  # columns of the legend
     subtitle = textwrap.fill(picture.subtitle, int(page * 11.5))
     header = 0.62 + 0.19 * (subtitle.count("\n") + 1)
     footer = 0.75 + 0.22 * (6 // columns)
@@ -88,7 +95,7 @@ def draw_map(
 
 
 def extent_of(picture: MapPicture) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners of the drawn area, with a margin for the scale below."""
+    """Return the corners of the drawn area, with a margin for the scale bar below."""
     points = [np.atleast_2d(np.asarray(picture.start, dtype=float)[:2])]
     if len(picture.path):
         points.append(np.asarray(picture.path)[:, :2])
@@ -139,16 +146,7 @@ def _draw_path(axes: Axes, picture: MapPicture) -> None:
         line.set_array(np.linspace(0.0, 0.92, len(segments)))
         axes.add_collection(line)
         axes.plot([], [], color="#2a788e", linewidth=2.2, label="path (dark to bright)")
-        axes.scatter(
-            path[-1, 0],
-            path[-1, 1],
-            s=95,
-            marker="o",
-            color=_CLAIMED,
-            edgecolor="white",
-            zorder=9,
-            label="end",
-        )
+        axes.scatter(path[-1][0], path[-1][1], s=95, color=_CLAIMED, edgecolor="white", zorder=9, label="end")
     start = np.asarray(picture.start, dtype=float)
     axes.scatter(
         start[0], start[1], s=110, marker="D", color=_START, edgecolor="white", zorder=9, label="start"
@@ -169,8 +167,13 @@ def _draw_goals(axes: Axes, goals: Sequence[MapGoal]) -> None:
         )
         if goal.expert not in named:
             named.add(goal.expert)
-            label = f"goal by {goal.expert}"
-            axes.scatter([], [], marker=(3, 0, -90), s=90, color=color, label=label)
+            axes.scatter([], [], marker=(3, 0, -90), s=90, color=color, label=_purpose(goal.expert))
+
+
+def _purpose(expert: str) -> str:
+    """Return the purpose of an expert's goals in plain words; its name if it has no role of its own."""
+    roles = next((spec.roles for spec in registry.experts() if spec.name == expert), ())
+    return next((_PURPOSES[role] for role in roles), expert.replace("_", " "))
 
 
 def _draw_scale(axes: Axes, low: np.ndarray, high: np.ndarray) -> None:
@@ -196,19 +199,19 @@ def _draw_labels(axes: Axes, picture: MapPicture) -> None:
         picture.entities,
         key=lambda e: (not e.claimed, -float(np.prod(np.asarray(e.box_max)[:2] - np.asarray(e.box_min)[:2]))),
     )
-    for entity in (e for e in entities if e.claimed):
-        layout.place(
-            _short(entity.name),
-            entity.center,
-            required=True,
-            fontsize=10,
-            color=_TARGET,
-            weight="bold",
-            **_NAME,
-        )
+    claimed = [entity for entity in entities if entity.claimed]
+    style = {**_NAME, "required": True, "fontsize": 10, "color": _TARGET, "weight": "bold"}
+    for entity in (*claimed, *(one for one in picture.targets if not _is_among(one, claimed))):
+        layout.place(_short(entity.name), entity.center, **style)
     _number_goals(axes, layout, picture.goals)
     for entity in (e for e in entities if not e.claimed):
         layout.place(_short(entity.name), entity.center, over=True, fontsize=7, color=INK, **_NAME)
+
+
+def _is_among(target: MapEntity, entities: Sequence[MapEntity]) -> bool:
+    """Return whether the centre of an entity lies within the target's box."""
+    low, high = np.asarray(target.box_min)[:2], np.asarray(target.box_max)[:2]
+    return any(bool(((low <= one.center) & (one.center <= high)).all()) for one in entities)
 
 
 def _number_goals(axes: Axes, layout: LabelLayout, goals: Sequence[MapGoal]) -> None:

@@ -1,8 +1,9 @@
 """Sentences of a YAML file with their meaning in shorthand, as lines that `directive_scores` compares.
 
-A file maps a text to its meaning: steps in order, what is forbidden after "!", "|" between readings that are equally
-right, "-" where nothing is asked for. "go hall; find mug ! lab" goes to the hall, finds the mug and avoids the lab;
-"go red room/blue room" goes to either. Only kinds, heads and constraints are told apart: relations are not written.
+A file maps a text to its meaning: steps in order, then prohibitions after "!"; "|" separates readings that are
+equally right; "-" means that nothing is requested. "go hall; find mug ! lab" goes to the hall, finds the mug and
+avoids the lab; "go red room/blue room" goes to either. Only kinds, heads and constraints are compared, no
+relations.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ import yaml
 from lodestar.language.directive import Directive
 from lodestar_eval.directive_scores import OUTCOMES, Score, score_sentence
 
-_PLACES = frozenset({"GO", "EXPLORE", "PATROL"})  # kinds that are about a room
+_PLACES = frozenset({"GO", "EXPLORE", "PATROL"})  # kinds of steps whose head is a room
 
 
 def is_kept(text: str) -> bool:
-    """Whether the sentence belongs to the half that nobody looks at while working on a parser."""
+    """Return whether the sentence belongs to the held-back half, which developers of a parser do not read."""
     return int(hashlib.sha1(text.encode()).hexdigest(), 16) % 2 == 1
 
 
 def read_sentences(path: Path) -> list[dict[str, Any]]:
-    """The lines of a file. Raises OSError, ValueError where it is none of this form."""
+    """Return the sentences of a YAML file. Raises OSError or ValueError for a file of another form."""
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
@@ -37,7 +38,7 @@ def read_sentences(path: Path) -> list[dict[str, Any]]:
 
 
 def score_line(line: Mapping[str, Any], parse: Callable[[str], Directive]) -> Score:
-    """The best score of a line over the readings that are equally right."""
+    """Return the best score of a line over its equally right readings."""
     scores = [score_sentence(one, parse) for one in (line, *line.get("others", ()))]
     return min(scores, key=lambda score: OUTCOMES.index(score.outcome))
 

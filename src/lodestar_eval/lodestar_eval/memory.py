@@ -1,4 +1,4 @@
-"""Memory of this process, from the kernel."""
+"""Memory use of this process, as the kernel reports it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 
 def resident_bytes() -> int:
-    """Return the memory of this process in RAM now."""
+    """Return the current RAM of this process in bytes."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def peak_bytes() -> int:
-    """Return the largest memory in RAM since `reset_peak`."""
+    """Return the largest RAM in bytes since `reset_peak`."""
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     found = re.search(r"VmHWM:\s+(\d+) kB", status)
     if found is None:

@@ -1,4 +1,4 @@
-"""Memories for benchmarks of the store: captions of a robot's day with times, places and things."""
+"""Memories for benchmarks of the store: captions of a robot's day with times, places and objects."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ import numpy as np
 
 from lodestar.memory.records import EventKind, Memory, Primitive, Source
 
-_BASES = 200  # distinct captions
-_WORDS = 30  # of a caption, at most
-_SPREAD = 0.35  # length of the noise on a base's vector: cosines of 0.94 with it, as between rewordings of a caption
-_SIDE = 30.0  # metres of the building
+_BASES = 200  # number of distinct captions
+_WORDS = 30  # most words of a caption
+# norm of the noise on a base vector: cosines of 0.94 with it, as between rewordings of a caption
+_SPREAD = 0.35
+_SIDE = 30.0  # m, side of the building
 _THINGS = 400
 _NOUNS = (
     "mug", "chair", "pallet", "forklift", "shelf", "box", "door", "sofa", "plant", "ladder", "bin", "printer", "table",
@@ -27,7 +28,7 @@ _DEEDS = ("driving past", "standing by", "turning at", "waiting near", "approach
 
 
 def base_captions(data: Path | None, rng: np.random.Generator) -> list[str]:
-    """Return captions (200): of `captions_real` in the data folder, or composed ones without it."""
+    """Return up to 200 captions, from `captions_real` in the data folder; composed ones if it is missing."""
     file = data / "captions_real" / "captions.jsonl.gz" if data else None
     if file is not None and file.is_file():
         with gzip.open(file, "rt", encoding="utf-8") as lines:
@@ -40,7 +41,7 @@ def base_captions(data: Path | None, rng: np.random.Generator) -> list[str]:
 
 
 def queries(count: int, captions: list[str], rng: np.random.Generator) -> list[str]:
-    """Return questions about what captions name."""
+    """Return questions about objects that captions name."""
     found = []
     for _ in range(count):
         words = re.findall(r"[a-z]{4,}", captions[int(rng.integers(len(captions)))].lower())
@@ -50,7 +51,7 @@ def queries(count: int, captions: list[str], rng: np.random.Generator) -> list[s
 
 
 def cues_of(question: str) -> list[str]:
-    """Return what a question of `queries` names, and the question itself."""
+    """Return the cues of a question of `queries`: the question, its noun phrase, and the words of this."""
     named = question.removeprefix("where did you see the ").rstrip("?")
     return [question, named, *named.split()]
 
@@ -58,9 +59,10 @@ def cues_of(question: str) -> list[str]:
 def life(
     count: int, span: float, captions: list[str], vectors: np.ndarray, rng: np.random.Generator
 ) -> Iterator[tuple[Memory, np.ndarray]]:
-    """Yield segments of 3 s with unit vectors (D,), evenly over `span` seconds: a walk that stays in places.
+    """Yield `count` memories of 3 s, each with a unit vector (D,), evenly over `span` seconds of a simulated
+    walk.
 
-    vectors: (N, D) of the captions; each segment's own is near that of its caption.
+    captions: N texts. vectors: (N, D) of the captions; a memory's vector is near that of its caption.
     """
     things = rng.uniform(0.0, _SIDE, (_THINGS, 2))
     place, here = np.array([_SIDE / 2, _SIDE / 2]), 0

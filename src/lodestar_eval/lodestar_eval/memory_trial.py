@@ -1,4 +1,4 @@
-"""Measurements of one store of the memory, in a process of its own, so that its memory is measured alone."""
+"""Measurements of one memory store in a separate process, so that its RAM is measured alone."""
 
 from __future__ import annotations
 
@@ -17,18 +17,21 @@ from pathlib import Path
 
 import numpy as np
 
+from lodestar.memory.milvus_copy import STORE_SETTLE
 from lodestar_bringup.process_spec import ONE_THREAD
 from lodestar_eval.memory import peak_bytes, reset_peak, resident_bytes
 from lodestar_eval.memory_records import base_captions, cues_of, life, queries
 
 _DAY = 86_400.0
-_LIMIT = 100  # memories per answer
-_WARM_UP = 5  # queries
+_LIMIT = 100  # memories per query
+_WARM_UP = 5  # queries that warm the store up
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Settings of a trial. records: captions over `span` seconds. most: records after the thinning, 0 = none."""
+    """Settings of a trial. records: number of captions, spread over `span` seconds. most: greatest number of
+    records that the store keeps, 0 = no limit.
+    """
 
     folder: str
     backend: str
@@ -42,14 +45,14 @@ class Trial:
 
 
 def measure(trial: Trial) -> dict[str, float]:
-    """Return the metrics of a trial, measured in a new process with the variables that every node gets."""
+    """Return the metrics of a trial, measured in a new process with the nodes' environment variables."""
     with _environment(ONE_THREAD), multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_measure, (trial,))
 
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set variables for the processes that are started within."""
+    """Set environment variables for processes that are started within the block."""
     before = dict(os.environ)
     os.environ.update(variables)
     try:
@@ -115,7 +118,7 @@ def _import_milvus(backend: str) -> None:
 
 
 def _forget(store, rng: np.random.Generator) -> dict[str, float]:  # type: ignore[no-untyped-def]
-    """Return seconds until a forgotten memory is erased everywhere, and milliseconds of searches meanwhile."""
+    """Return seconds until a forgotten memory is erased everywhere, and p95 milliseconds of searches meanwhile."""
     from lodestar.memory.requests import Request
 
     vectors = rng.normal(size=(1, store.config.dimension))
@@ -131,7 +134,7 @@ def _forget(store, rng: np.random.Generator) -> dict[str, float]:  # type: ignor
 
 
 def _work_off(store) -> None:  # type: ignore[no-untyped-def]
-    for _ in range(3):  # the thinning begins in the turn after the last record
+    for _ in range(3):  # thinning starts only in the cycle after the last record
         if not store.flush(600.0):
             raise RuntimeError(f"the store cannot be flushed: {store.statistics().problems}")
 
@@ -139,9 +142,9 @@ def _work_off(store) -> None:  # type: ignore[no-untyped-def]
 def _ask(  # type: ignore[no-untyped-def]
     store, trial: Trial, captions: list[str], rng: np.random.Generator, embedder
 ) -> dict[str, float]:
-    """Return p50 and p95 in milliseconds of each kind of request, also of processor time; words are embedded within.
+    """Return p50 and p95, milliseconds of wall and processor time, of each kind of request, embedding included.
 
-    With evidence they are embedded once, for the search and for the selection, as a question's are.
+    For requests that select evidence, the texts are embedded once, for search and selection together.
     """
     from lodestar.memory.config import BottleneckConfig
     from lodestar.memory.evidence.selection import bottleneck_evidence
@@ -207,13 +210,15 @@ def _ms(seconds: list[float], percentile: float) -> float:
 _OWNER = """
 import sys
 import numpy as np
+from lodestar.memory import milvus_copy
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.store import MemoryStore
 from lodestar_eval.memory_records import life
 
 folder, backend, uri, run = *sys.argv[1:4], int(sys.argv[4])
 rng = np.random.default_rng(run)
-config = StoreConfig(folder=folder, backend=backend, uri=uri, sync_interval=0.2, flush_batch=64, seal_after=200)
+config = StoreConfig(folder=folder, backend=backend, uri=uri, sync_interval=0.2)
+milvus_copy.STORE_FLUSH_BATCH, milvus_copy.STORE_SEAL_AFTER = 64, 200
 store = MemoryStore.open(config)
 vectors = rng.normal(size=(1, 384))
 for memory, vector in life(10**6, 3e6, [f"run {run}"], vectors, rng):
@@ -223,19 +228,21 @@ for memory, vector in life(10**6, 3e6, [f"run {run}"], vectors, rng):
 
 @dataclass(frozen=True)
 class Deaths:
-    """Outcome of an owner that was killed: acknowledged, of these lost, and records that are there twice."""
+    """Result of killing a process that owns a store: acknowledged records, those of them that were lost, and
+    duplicates.
+    """
 
     kills: int
     acknowledged: int
     lost: int
     doubled: int
-    milvus_wrong: int  # keys that Milvus lacks or has too much after the last start
+    milvus_wrong: int  # keys missing or superfluous in Milvus after the last start
 
 
 def kill_owner(
     folder: Path, backend: str, uri: str, kills: int, seed: int, progress: Callable[[str], None]
 ) -> Deaths:
-    """Start an owner that adds and flushes without a pause, kill it (SIGKILL) after 0.5 to 4 s, again and again."""
+    """Run processes that add to a store and flush without pause, each killed (SIGKILL) after 0.5 to 4 s."""
     from lodestar.memory.config import StoreConfig
     from lodestar.memory.milvus_index import MilvusIndex
     from lodestar.memory.store import MemoryStore
@@ -260,7 +267,7 @@ def kill_owner(
         told = [(m.text, m.start) for m in map(store.get, identities)]
         wanted = {store.origin_of(identity) for identity in identities}
     if backend != "sqlite":
-        time.sleep(config.settle)  # a server shows what was written after some seconds
+        time.sleep(STORE_SETTLE)  # a server shows written records only after some seconds
         index = MilvusIndex(config, folder)
         index.connect()
         wrong = len(index.listed() ^ wanted)

@@ -1,16 +1,16 @@
-"""Numbers over episodes: SPL, shares, and bootstrap intervals."""
+"""Statistics over episodes: SPL, shares, and bootstrap intervals."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import stats
 
 
 def spl(success: bool, shortest: float, travelled: float) -> float:
-    """Success weighted by path length of one episode (Anderson et al. 2018): S * l / max(p, l).
+    """Return success weighted by path length of one episode (Anderson et al. 2018): S * l / max(p, l).
 
     shortest: l, metres from the start to the nearest pose of success. travelled: p, metres driven.
     NaN if the start already is a success pose (l = 0): there is no path to compare, so such
@@ -29,9 +29,9 @@ def spl(success: bool, shortest: float, travelled: float) -> float:
 
 
 def sct(success: bool, quickest: float, taken: float) -> float:
-    """Success weighted by completion time of one episode (Yokoyama et al. 2021): S * c / max(c, t).
+    """Return success weighted by completion time of one episode (Yokoyama et al. 2021): S * c / max(c, t).
 
-    quickest: c, the shortest time of the same robot, s; NaN or 0 where there is no way to compare: NaN. taken: t, s.
+    quickest: c, shortest time of the same robot, s. taken: t, s. NaN if `quickest` is NaN or 0.
     """
     if not quickest > 0.0:
         return float("nan")
@@ -39,28 +39,26 @@ def sct(success: bool, quickest: float, taken: float) -> float:
 
 
 def defined(values: Sequence[float]) -> list[float]:
-    """Return the values that are not NaN, in their order; NaN is an undefined SPL."""
+    """Return the values that are not NaN, in order; an SPL of NaN is undefined (see `spl`)."""
     return [value for value in values if not np.isnan(value)]
 
 
 def bootstrap_interval(
     values: Sequence[float],
     rng: np.random.Generator,
-    statistic: Callable[[np.ndarray], np.ndarray] | None = None,
     level: float = 0.95,
     resamples: int = 10_000,
 ) -> tuple[float, float]:
-    """Return the percentile interval of a statistic (the mean by default) under resampling with replacement.
+    """Return the percentile interval of the mean under resampling with replacement.
 
-    values: (N,). `statistic` takes (resamples, N) and returns (resamples,). No values give (nan, nan).
+    values: (N,). No values give (nan, nan).
     """
     data = np.asarray(values, dtype=np.float64)
     if data.size == 0:
         return float("nan"), float("nan")
     samples = data[rng.integers(0, data.size, size=(resamples, data.size))]
-    statistics = samples.mean(axis=1) if statistic is None else statistic(samples)
     tail = 50.0 * (1.0 - level)
-    low, high = np.percentile(statistics, [tail, 100.0 - tail])
+    low, high = np.percentile(samples.mean(axis=1), [tail, 100.0 - tail])
     return float(low), float(high)
 
 
@@ -77,7 +75,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def share_interval(part: int, whole: int, level: float = 0.95) -> tuple[float, float]:
-    """Return the exact (Clopper-Pearson) interval of a share; a resampled one of 20 of 20 would have no width."""
+    """Return the exact (Clopper-Pearson) interval of a share; a bootstrap of 20 of 20 has zero width."""
     if whole == 0:
         return float("nan"), float("nan")
     tail = (1.0 - level) / 2.0
@@ -104,7 +102,7 @@ def paired_shares_interval(ours: np.ndarray, theirs: np.ndarray, level: float = 
 
 
 def _wilson(values: np.ndarray, z: float) -> tuple[float, float, float]:
-    """Return the share of ones and Wilson's interval of it."""
+    """Return the share of ones and its Wilson interval."""
     n, p = len(values), float(values.mean())
     middle, half = p + z**2 / (2 * n), z * math.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
     return p, (middle - half) / (1 + z**2 / n), (middle + half) / (1 + z**2 / n)
@@ -113,10 +111,10 @@ def _wilson(values: np.ndarray, z: float) -> tuple[float, float, float]:
 def paired_difference(
     ours: Sequence[float], theirs: Sequence[float], rng: np.random.Generator, resamples: int = 10_000
 ) -> tuple[float, float, float]:
-    """Return the mean of ours - theirs over the same worlds, and its 95 % interval: Newcombe's of shares (all values
+    """Return the mean of ours - theirs over the same worlds, and its 95 % interval: Newcombe's for shares (all values
     0 or 1), else by bootstrap over worlds.
 
-    Raises ValueError if they are not pairs.
+    Raises ValueError if the lengths differ.
     """
     if len(ours) != len(theirs):
         raise ValueError(f"{len(ours)} values cannot be paired with {len(theirs)}")
@@ -134,8 +132,9 @@ def cluster_interval(
     level: float = 0.95,
     resamples: int = 10_000,
 ) -> tuple[float, float]:
-    """Return the percentile interval of the mean over all values if those of a cluster are dependent: whole
-    clusters are drawn with replacement. No values give (nan, nan).
+    """Return the percentile interval of the mean over all values, by resampling whole clusters of dependent values.
+
+    No values give (nan, nan).
     """
     full = [np.asarray(values, np.float64) for values in clusters if len(values)]
     if not full:

@@ -1,4 +1,4 @@
-"""A real Milvus server for measurements and tests: the one in the wheel `milvus`, in an environment of its own."""
+"""Real Milvus server for measurements and tests: the one in the wheel `milvus`, in its own environment."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 INSTALL = 'python3 -m venv .venv-milvus && .venv-milvus/bin/pip install "setuptools<80" milvus==2.3.5'
-PYTHON = Path(".venv-milvus/bin/python")  # in the checkout
+PYTHON = Path(".venv-milvus/bin/python")  # relative to the checkout
 _PATIENCE = 20.0  # seconds for the server to end
-_CONNECTIONS = 90.0  # seconds for its connections to be over; Linux keeps closed ones for 60 s
+_CONNECTIONS = 90.0  # seconds until its connections are closed; Linux keeps them for 60 s
 
 _SERVE = """
 import signal, sys
@@ -35,7 +35,7 @@ finally:
 
 
 class NoServer(RuntimeError):
-    """The server is not installed or does not start; the message says what to do."""
+    """Raised if the server is not installed or does not start; the message says how to proceed."""
 
 
 def server_python(root: Path) -> Path:
@@ -80,12 +80,14 @@ def milvus_server(python: Path, folder: Path, port: int = 0) -> Iterator[tuple[s
 
 
 def _await_free(port: int) -> None:
-    """Wait until the connections of a former server are over; else the new one takes another port. Raises NoServer."""
+    """Wait until a former server has released the port; a new one would else take another port.
+
+    Raises NoServer after a timeout.
+    """
     ends = time.monotonic() + _CONNECTIONS
     while True:
-        with socket.socket(
-            socket.AF_INET, socket.SOCK_STREAM
-        ) as probe:  # without SO_REUSEADDR, as the server's own
+        # without SO_REUSEADDR, like the server's socket
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             try:
                 probe.bind(("127.0.0.1", port))
                 return

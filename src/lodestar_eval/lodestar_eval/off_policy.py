@@ -2,7 +2,7 @@
 
 Inverse propensity scoring (Horvitz and Thompson 1952), its self-normalised form (Swaminathan and Joachims 2015) and
 the doubly robust estimator (Dudik et al. 2011), per decision and under the contexts of the log. Another policy would
-visit other places and meet other contexts; no log can account for that.
+visit other places and meet other contexts, which no log can account for.
 """
 
 from __future__ import annotations
@@ -18,32 +18,27 @@ from lodestar.selection.decisions import Decision
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import REWARDS, Turn, credit_shares, make_reward
 
+OFFLINE_RESAMPLES = 2000  # bootstrap resamples; chosen
+OFFLINE_CONFIDENCE = 0.95  # mass of the intervals, 0..1
+# runs from which whole runs are resampled, because decisions of a run depend on each other; below it
+# decisions are. Chosen: fewer runs give no usable interval.
+OFFLINE_MIN_RUNS = 8
+OFFLINE_FOLDS = 5  # folds of the cross-fitted reward model
+OFFLINE_RIDGE = 1.0  # regularisation of the reward model; chosen: that of LinUcbConfig
+
 
 class NoSupport(ValueError):
-    """The log does not support an estimate of the policy's reward; the message says why."""
+    """Raised if the log does not support an estimate of the policy's reward; the message gives the reason."""
 
 
-@dataclass(frozen=True)
-class OfflineConfig:
-    """Parameters of the estimators."""
-
-    # effective sample size below which nothing is estimated; chosen: rule of thumb
-    min_effective: float = 30.0
-    resamples: int = 2000  # bootstrap resamples; chosen
-    confidence: float = 0.95  # mass of the intervals, 0..1
-    # runs from which whole runs are resampled, because decisions of a run depend on each other; below it
-    # decisions are. Chosen: fewer runs give no usable interval.
-    min_runs: int = 8
-    folds: int = 5  # of the cross-fitted reward model
-    ridge: float = 1.0  # regularisation of the reward model; chosen: that of LinUcbConfig
-
-
-DEFAULTS = OfflineConfig()
+#: Effective sample size below which nothing is estimated; chosen: rule of thumb.
+MIN_EFFECTIVE = 30.0
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One decision with its credited reward. contexts: (A, d); admissible: (A,) bool.
+    """One decision with its credited reward. contexts: (A, d), d features of each of A arms; admissible: (A,)
+    bool.
 
     propensities: (A,) of the logging policy. run: index of the directive over all logs.
     """
@@ -55,12 +50,13 @@ class Sample:
     arm: int
     propensities: np.ndarray
     reward: float
-    seconds: float = 0.0  # from this decision to the next of its run; of the last, what its goal told
+    # until the next decision of the run; for the last one, the predicted seconds of its goal
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value per decision with its confidence interval."""
+    """Estimated reward per decision with its confidence interval."""
 
     value: float
     low: float
@@ -71,8 +67,8 @@ class Estimate:
 class Evaluation:
     """Estimates of a policy's reward per decision; `logged` is the logging policy's own.
 
-    effective: effective sample size of the weights. agreement: mean probability with which the policy chooses the
-    logged arm. by_run: whole runs were resampled for the intervals.
+    effective: effective sample size of the weights. agreement: mean probability with which the policy chooses
+    the logged arm. by_run: whether whole runs were resampled for the intervals.
     """
 
     logged: Estimate
@@ -97,7 +93,7 @@ def features_of(decision: Decision) -> tuple[str, tuple[str, ...]]:
 
 
 def reward_of(decisions: Iterable[Decision]) -> str:
-    """Return the name of the reward that all decisions share, from their terms; "" if the terms do not tell.
+    """Return the name of the decisions' reward, inferred from its terms; "" if these fit none or several.
 
     Raises ValueError for different rewards: their totals have no common unit.
     """
@@ -107,7 +103,7 @@ def reward_of(decisions: Iterable[Decision]) -> str:
         terms = decision.reward.keys() - {"success", "total"}
         fitting = [name for name, all_terms in known.items() if terms <= all_terms]
         if len(fitting) > 1:
-            continue  # terms that every reward has, or none
+            continue  # ambiguous: several rewards have all of these terms
         name = fitting[0] if fitting else ""
         if found not in (None, name):
             raise ValueError(
@@ -123,16 +119,16 @@ def _shown(reward: str | None) -> str:
 
 
 def decay_of(reward: str) -> float:
-    """Return the gamma with which a reward of this name shares a success (eq. 24); 0 for an unknown name."""
+    """Return gamma, with which a reward credits success to earlier decisions (eq. 24); 0 without a name."""
     return make_reward(reward).decay if reward else 0.0
 
 
 def samples_of(logs: Iterable[Iterable[Decision]], decay: float) -> tuple[list[Sample], tuple[str, ...], str]:
     """Return the samples of one or more logs, the arms, and the name of the feature set.
 
-    decay: gamma with which a subtask's success is credited to its earlier decisions (eq. 24), that of the reward.
-    Decisions without a reward (pending, or cut off) are skipped. Raises ValueError if none remains, or if arms or
-    features change.
+    decay: gamma of the reward, with which a subtask's success is credited to its earlier decisions (eq. 24).
+    Decisions without a reward (pending, or cut off) are skipped. Raises ValueError if none remains, or if
+    arms or features change.
     """
     samples: list[Sample] = []
     arms: tuple[str, ...] = ()
@@ -161,7 +157,7 @@ def samples_of(logs: Iterable[Iterable[Decision]], decay: float) -> tuple[list[S
 
 
 def _runs(decisions: Sequence[Decision]) -> list[list[Decision]]:
-    """Split decisions into runs of one directive: a new one starts where words change, or epoch, time or step drop."""
+    """Split decisions into runs of one directive; a run ends if text changes, or epoch, time or step decrease."""
     runs: list[list[Decision]] = []
     for decision in decisions:
         last = runs[-1][-1] if runs else None
@@ -177,7 +173,7 @@ def _runs(decisions: Sequence[Decision]) -> list[list[Decision]]:
 
 
 def _credited(run: Sequence[Decision], decay: float) -> list[float]:
-    """Return rewards (N,) after sharing each subtask's success by eq. 24."""
+    """Return the rewards (N,) of a run's N decisions, with successes credited to earlier ones by eq. 24."""
     rewards = [decision.reward["total"] for decision in run]
     for last, decision in enumerate(run):
         success = decision.reward.get("success", 0.0)
@@ -189,7 +185,7 @@ def _credited(run: Sequence[Decision], decay: float) -> list[float]:
 
 
 def _seconds(run: Sequence[Decision]) -> list[float]:
-    """Return how long each turn (N,) of a run took."""
+    """Return the seconds (N,) between a run's decisions; for the last, the predicted seconds of its goal."""
     told = next((arm.proposal for arm in run[-1].arms if arm.expert == run[-1].chosen), None)
     last = 0.0 if told is None or told.seconds is None else told.seconds
     return [after.stamp - one.stamp for one, after in pairwise(run)] + [last]
@@ -219,13 +215,14 @@ def _sample(
 def evaluate(
     samples: Sequence[Sample],
     policy: Policy,
-    config: OfflineConfig = DEFAULTS,
+    min_effective: float = MIN_EFFECTIVE,
     learn: bool = True,
     rng: np.random.Generator | None = None,
 ) -> Evaluation:
-    """Estimate the reward per decision of `policy`. learn: it learns from each sample after its choice is recorded.
+    """Return estimates of the reward per decision of `policy`.
 
-    Raises NoSupport if the log has no propensities, excludes choices of the policy, or overlaps with them too little.
+    learn: whether the policy learns from each sample after choosing for it. Raises NoSupport if the log has
+    no propensities, excludes choices of the policy, or overlaps with them too little.
     """
     _require_propensities(samples)
     target = _target(samples, policy, learn)
@@ -236,19 +233,19 @@ def evaluate(
     chosen = target[rows, arms]
     weights = chosen / np.array([sample.propensities[sample.arm] for sample in samples])
     effective = float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300))
-    if effective < config.min_effective:
+    if effective < min_effective:
         raise NoSupport(
             f"the effective sample size is {effective:.1f} of {len(samples)} decisions, below the floor of "
-            f"{config.min_effective:g}: the log's policy chose too differently, or the log is too short"
+            f"{min_effective:g}: the log's policy chose too differently, or the log is too short"
         )
-    predicted = _predictions(samples, config)
+    predicted = _predictions(samples)
     direct = np.nansum(target * predicted, axis=1) + weights * (rewards - predicted[rows, arms])
     runs = np.array([sample.run for sample in samples])
-    by_run = len(np.unique(runs)) >= config.min_runs
+    by_run = len(np.unique(runs)) >= OFFLINE_MIN_RUNS
     groups = np.unique(runs, return_inverse=True)[1] if by_run else rows
     ones = np.ones(len(samples))
     ratios = [(rewards, ones), (weights * rewards, ones), (weights * rewards, weights), (direct, ones)]
-    logged, ips, snips, doubly = _intervals(ratios, groups, config, rng or np.random.default_rng(0))
+    logged, ips, snips, doubly = _intervals(ratios, groups, rng or np.random.default_rng(0))
     return Evaluation(
         logged,
         ips,
@@ -270,7 +267,7 @@ def _require_propensities(samples: Sequence[Sample]) -> None:
 
 
 def _target(samples: Sequence[Sample], policy: Policy, learn: bool) -> np.ndarray:
-    """Return choice probabilities (N, A) of the policy; at each sample it has seen only earlier ones."""
+    """Return choice probabilities (N samples, A arms) of the policy, learned from earlier samples only."""
     probabilities = np.empty((len(samples), len(policy.arms)))
     for index, sample in enumerate(samples):
         probabilities[index] = policy.choose(sample.contexts, sample.admissible).propensities
@@ -290,8 +287,9 @@ def _require_overlap(samples: Sequence[Sample], target: np.ndarray, arms: tuple[
         )
 
 
-def _predictions(samples: Sequence[Sample], config: OfflineConfig) -> np.ndarray:
-    """Return rewards (N, A) predicted by a ridge regression per arm, fitted without the sample's fold of runs.
+def _predictions(samples: Sequence[Sample]) -> np.ndarray:
+    """Return rewards (N samples, A arms) predicted by a ridge regression per arm, fitted without the sample's
+    fold of runs.
 
     NaN for inadmissible arms.
     """
@@ -299,16 +297,16 @@ def _predictions(samples: Sequence[Sample], config: OfflineConfig) -> np.ndarray
     arms = np.array([sample.arm for sample in samples])
     rewards = np.array([sample.reward for sample in samples])
     runs = np.array([sample.run for sample in samples])
-    whole = len(np.unique(runs)) >= config.folds
-    folds = (runs if whole else np.arange(len(samples))) % config.folds
+    whole = len(np.unique(runs)) >= OFFLINE_FOLDS
+    folds = (runs if whole else np.arange(len(samples))) % OFFLINE_FOLDS
     predicted = np.full((len(samples), contexts.shape[1]), np.nan)
-    for fold in range(config.folds):
+    for fold in range(OFFLINE_FOLDS):
         inside, outside = folds == fold, folds != fold
         level = rewards[outside].mean() if outside.any() else 0.0
         for arm in range(contexts.shape[1]):
             x, y = contexts[outside & (arms == arm), arm], rewards[outside & (arms == arm)]
             center = y.mean() if len(y) else level
-            a = x.T @ x + config.ridge * np.eye(contexts.shape[2])
+            a = x.T @ x + OFFLINE_RIDGE * np.eye(contexts.shape[2])
             theta = np.linalg.solve(a, x.T @ (y - center))
             predicted[inside, arm] = center + contexts[inside, arm] @ theta
     return np.where([sample.admissible for sample in samples], predicted, np.nan)
@@ -317,20 +315,19 @@ def _predictions(samples: Sequence[Sample], config: OfflineConfig) -> np.ndarray
 def _intervals(
     ratios: Sequence[tuple[np.ndarray, np.ndarray]],
     groups: np.ndarray,
-    config: OfflineConfig,
     rng: np.random.Generator,
 ) -> list[Estimate]:
     """Return percentile-bootstrap intervals of each sum(numerator) / sum(denominator), resampling whole groups."""
     count = int(groups.max()) + 1
     sums = [tuple(np.bincount(groups, part, count) for part in ratio) for ratio in ratios]
     values: list[list[float]] = [[] for _ in ratios]
-    for _ in range(config.resamples):
+    for _ in range(OFFLINE_RESAMPLES):
         times = np.bincount(rng.integers(count, size=count), minlength=count)
         for index, (numerator, denominator) in enumerate(sums):
             below = float(times @ denominator)
             if below > 0.0:
                 values[index].append(float(times @ numerator) / below)
-    tail = 50.0 * (1.0 - config.confidence)
+    tail = 50.0 * (1.0 - OFFLINE_CONFIDENCE)
     return [
         Estimate(float(top.sum() / bottom.sum()), *map(float, np.percentile(drawn, (tail, 100.0 - tail))))
         for (top, bottom), drawn in zip(ratios, values)

@@ -1,24 +1,30 @@
-"""Types of command-line options; each raises ArgumentTypeError with what to write instead."""
+"""Types of command-line options; each raises ArgumentTypeError with advice for bad input."""
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from lodestar.selection.config import SelectionConfig
 from lodestar.selection.context import FEATURE_SETS
 from lodestar.selection.reward import REWARDS
+from lodestar_eval.registry import BadOptions
 
-#: Detectors on colour images that benchmarks may use, and the size of their images (width, height), pixels; each has a
-#: profile of its name in config/.
+#: Detectors on colour images that benchmarks may use, with their image size (width, height), pixels; each has a
+#: profile of the same name in config/.
 DETECTORS = {"nanodet": (640, 480), "network": (320, 240)}
+
+#: Keys of settings.NOISES, repeated here because that module is slow to import.
+NOISE_NAMES = ("none", "mild", "strong", "detector")
+MEASURED = "detector"  # default for reported searches: a real detector's errors
 
 
 @dataclass(frozen=True)
 class SeedList:
-    """Seeds in the given order, each once. `text`: as written."""
+    """Distinct seeds in the given order. `text`: as written."""
 
     text: str
     values: tuple[int, ...]
@@ -72,6 +78,44 @@ def positive_seconds(text: str) -> float:
     return value
 
 
+def data_folder(given: Path | None, name: str) -> Path:
+    """Return the folder `given`, else folder `name` in $LODESTAR_DATA. Raises BadOptions without either."""
+    if given is None and not os.environ.get("LODESTAR_DATA"):
+        raise BadOptions(f"give --data FOLDER, or set LODESTAR_DATA to a folder with {name} in it")
+    return given or Path(os.environ["LODESTAR_DATA"]) / name
+
+
+def add_search_options(
+    parser: argparse.ArgumentParser,
+    seeds: str,
+    noise: str,
+    limit: float | None = None,
+    answer: float | None = None,
+    of: str = "of buildings",
+) -> None:
+    """Add `--seeds`, `--noise` and `--jobs`, and with `limit` also `--limit-time` and `--answer-time`.
+
+    seeds, noise, limit, answer: defaults; limit and answer in simulated seconds, answer None = as measured.
+    of: what the seeds select ("of buildings"), for the help text.
+    """
+    parser.add_argument(
+        "--seeds", type=seed_list, default=seeds, help=f"{of}, as 1-30 or 1,4,9 (default {seeds})"
+    )
+    parser.add_argument(
+        "--noise", choices=NOISE_NAMES, default=noise, help="of perception (default %(default)s)"
+    )
+    parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
+    if limit is not None:
+        parser.add_argument(
+            "--limit-time", type=positive_seconds, default=limit, metavar="S",
+            help="simulated seconds of a task (default %(default)s)",
+        )  # fmt: skip
+        parser.add_argument(
+            "--answer-time", type=positive_seconds, default=answer, metavar="S",
+            help=f"simulated seconds that an expert takes to answer (default {answer or 'as measured'})",
+        )  # fmt: skip
+
+
 def add_selection_options(parser: argparse.ArgumentParser) -> None:
     """Add `--features` and `--reward`, with names and defaults of goal_selector's parameters."""
     default = SelectionConfig()
@@ -91,7 +135,7 @@ def selection_of(options: argparse.Namespace) -> SelectionConfig:
 
 
 def add_reasoner_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the reasoner that experts ask: how slow it is, and what it sees."""
+    """Add options for the experts' reasoner: its delay, and whether it gets images."""
     parser.add_argument(
         "--think",
         type=positive_seconds,
@@ -100,17 +144,6 @@ def add_reasoner_options(parser: argparse.ArgumentParser) -> None:
         help="simulated seconds that the reasoner takes for an answer, beside the experts as a model does (default 0)",
     )
     parser.add_argument(
-        "--late",
-        type=positive_seconds,
-        default=0.0,
-        metavar="S",
-        help="simulated seconds for which experts that ask the reasoner keep their answer back (default 0)",
-    )
-    parser.add_argument(
-        "--against-undelayed", action="store_true",
-        help="with --think or --late: adds a row without that delay for every policy, and compares the times",
-    )  # fmt: skip
-    parser.add_argument(
         "--eyes", choices=("none", "view", "pictures"), default="none",
         help="a scripted model judges views by their marks (view), or is shown pictures of frontiers and of the memory "
         "too (pictures)",
@@ -118,7 +151,7 @@ def add_reasoner_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_parts_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--parts`."""
+    """Add the option `--parts`, the folder of finished parts."""
     parser.add_argument(
         "--parts", type=Path, metavar="FOLDER",
         help="keeps what is finished of each building there and takes what it finds: a run of the same code and "

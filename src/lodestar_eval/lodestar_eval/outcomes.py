@@ -14,16 +14,17 @@ from lodestar_sim.judge import Verdict
 
 @dataclass(frozen=True)
 class EpisodeOutcome:
-    """One episode. Times in seconds (duration simulated, cpu of this process), lengths in metres.
+    """Result and measurements of one episode. Times in seconds (duration simulated, cpu of this process),
+    lengths in metres.
 
     success: claimed and true. reached: by ground truth. claimed: by the loop. failure: the reason, empty on
-    success. coverage: share of the reachable floor, floor_m2. marked: share of what stands within a metre of the way
-    that the plan marks (`coverage.marked_share`). rejected: frames that the map rejected, by reason.
-    stages: seconds of the main thread and calls by stage. epoch_seconds: processor time of each decision epoch.
-    driven: metres by the expert of the goal, "" = none.
-    way: the path's parts, by `path_split.WaySplit`. looks: by `looks.looks_of`. seconds: by `time_split.TimeWatcher`.
-    seen_after: seconds until a target was first in the camera's view, NaN = never. quickest: seconds in which the robot
-    could drive the shortest way. target: label of what is to be found. setting, policy: of the run.
+    success. coverage: known share of the reachable floor, whose area is floor_m2. marked: share of the
+    obstacles within a metre of the path that the floor plan marks (`coverage.marked_share`). rejected: frames
+    that the map rejected, by reason. stages: seconds of the main thread and calls by stage. epoch_seconds:
+    processor time of each decision epoch. driven: metres by the expert of the goal, "" = none. way: parts of
+    the path, see `path_split.WaySplit`. looks: see `looks.looks_of`. seconds: see `time_split.TimeWatcher`.
+    seen_after: seconds until a target was first in the camera's view, NaN = never. quickest: seconds that the
+    robot needs for the shortest path. target: label of the target. setting, policy: of the run.
     """
 
     world: str
@@ -57,7 +58,7 @@ class EpisodeOutcome:
     quickest: float = float("nan")
     floor_m2: float = float("nan")
     marked: float = float("nan")
-    falls: int = 0  # the robot had no ground under a foot
+    falls: int = 0  # times that the robot had no ground under a foot
     target: str = ""
     setting: str = "unexplored"
     policy: str = "bandit"
@@ -84,7 +85,7 @@ class EpisodeOutcome:
         return self.duration / self.cpu if self.cpu > 0.0 else float("nan")
 
     def row(self) -> dict[str, Any]:
-        """Return one flat row of a table."""
+        """Return this outcome as one flat row of a table."""
         row = {key: value for key, value in vars(self).items() if not isinstance(value, dict | tuple)}
         row |= {"spl": "" if np.isnan(self.spl) else round(self.spl, 4), "speed": round(self.speed, 2)}
         row |= {"sct": "" if np.isnan(self.sct) else round(self.sct, 4)}
@@ -98,7 +99,7 @@ class EpisodeOutcome:
 
 
 def failure_of(result: DirectiveResult, verdict: Verdict) -> str:
-    """Return why an episode failed, as a sentence; what was claimed falsely is named by ground truth."""
+    """Return the reason for an episode's failure: the verdict on a false claim, else the loop's error."""
     if result.success:
         return f"claimed, but {verdict.message}"
     return f"{result.error_code.name}: {result.error_msg}"

@@ -1,4 +1,4 @@
-"""Parts of a search's path by ground truth: until the target was visible, mapped, recognised and faced."""
+"""Parts of a search's path by ground truth: until the target was visible, mapped, recognised and approached."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from lodestar_sim.tasks import Task
 from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World, WorldObject
 
-SHOWS = 0.1  # share of an object's points in view from which it counts as visible
+SHOWS = 0.1  # least share of an object's points in view for it to count as visible
 SIGHT = 8.0  # m, the depth camera's range
-_BOX_MARGIN = 0.30  # m, largest distance of a mapped object from its true box
-_BESIDE = 1.3  # m from the footprint at a goal to the box of the object that the goal belongs to
+_BOX_MARGIN = 0.30  # m, greatest distance of a mapped object from its true box
+_BESIDE = 1.3  # m, greatest distance of the footprint at a goal from the box of the goal's object
 _CAMERA = CameraConfig()
 
 
@@ -33,11 +33,11 @@ _CAMERA = CameraConfig()
 class WaySplit:
     """Metres of an episode's path; the first five add up to its length. Never NaN; 0 if nothing was driven.
 
-    unseen: before the target was first visible to the camera. unmapped: from there until it was in the map; unknown:
-    until it matched the query; elsewhere: until the robot last headed for it; approach: from there to the end. A goal
-    beside a target that was not visible yet is chance, not an approach. wrong: part of all that, towards other objects.
-    direct: shortest path from the start of the approach. after_seen: shortest path from where the target was first
-    visible, -1 = never.
+    unseen: before the target was first visible to the camera. unmapped: from then until it was in the map.
+    unknown: from then until it matched the query. elsewhere: from then until the robot last headed for it.
+    approach: from then to the end; a goal beside a target that was not visible yet does not count.
+    wrong: metres towards other objects. direct: shortest path from the start of the approach to a target.
+    after_seen: shortest path from the place of the first view, -1 = never seen.
     """
 
     unseen: float = 0.0
@@ -55,7 +55,7 @@ class WaySplit:
 
 
 class Sight:
-    """Visibility of objects to the robot's camera, by the world's shapes."""
+    """Computes how much of an object the robot's camera sees, by the world's true shapes."""
 
     def __init__(self, world: World, reach: float = SIGHT) -> None:
         self._truth = truth_of(world)
@@ -83,14 +83,14 @@ class Sight:
 
 
 class WatchedEpisode(Protocol):
-    """A watcher's view of a running episode. path_length: metres so far; frames: images so far."""
+    """Interface of a running episode for a watcher. path_length: metres so far; frames: images so far."""
 
     task: Task
     settings: EpisodeSettings
     phrases: PhraseBook
     simulator: Simulator
     loop: DecisionLoop
-    robot: Any  # used for its `mirror`
+    robot: Any  # only its `mirror` is used
     frames: int
 
     @property
@@ -101,7 +101,7 @@ class WatchedEpisode(Protocol):
 
 
 class WayWatcher:
-    """Follow one episode; `split` returns the parts of its path. Uses ground truth, and affects nothing."""
+    """Follows one episode; `split` returns the parts of its path. Uses ground truth, and does not affect the run."""
 
     def __init__(self, episode: WatchedEpisode) -> None:
         world = episode.world_now
@@ -113,11 +113,10 @@ class WayWatcher:
         self._frames = -1
         self._marks: dict[str, float] = {}
         self._seen_from: np.ndarray | None = None
-        self.seen_at = np.nan  # the simulator's time when a target was first in view
-        self._headed: tuple[float, np.ndarray] | None = (
-            None  # path length and pose at the start of the approach
-        )
-        self._wrong = self._before = 0.0  # metres
+        self.seen_at = np.nan  # simulator time at which a target was first in view
+        # path length and pose at the start of the approach
+        self._headed: tuple[float, np.ndarray] | None = None
+        self._wrong = self._before = 0.0  # metres towards other objects; path length at the last observation
 
     def observe(self, episode: WatchedEpisode) -> None:
         """Record one control interval."""

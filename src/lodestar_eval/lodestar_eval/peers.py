@@ -1,4 +1,4 @@
-"""Mappers of other projects, measured beside ours."""
+"""Mappers of other projects, for comparison with ours."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEFAULTS = GeometryConfig()
 class Open3dVolume:
     """Open3D's VoxelBlockGrid on the CPU: distance and weight in blocks of `side` voxels, with our grid's settings.
 
-    capacity: blocks of 8^3 voxels that are reserved, so that its hash map never has to grow while it is measured.
+    capacity: reserved blocks of 8^3 voxels, so that its hash map never grows during a measurement.
     """
 
     def __init__(self, side: int, config: GeometryConfig = _DEFAULTS, capacity: int = 40_000):

@@ -1,4 +1,4 @@
-"""Runs with walkers: what of them stays in the map, and how near the robot comes to them by its own motion."""
+"""Runs with walkers: their traces in the map, and how close the robot comes to them by its own motion."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.assembly.config import changed
-from lodestar.mapping.mover_tracks import is_track
+from lodestar.grid.config import Footprint
+from lodestar.mapping.movers.mover_tracks import is_track
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.config import MoverConfig
 from lodestar.perception.movers import moves_by_itself
@@ -21,27 +22,28 @@ from lodestar_sim.worlds.world import World
 from lodestar_sim.worlds.world_events import with_walkers
 
 TASK = "explore the building"
-BEGIN, LEAVE, LOOK = 3.0, 40.0, 30.0  # s: walkers come, walkers leave, and what is left then is counted
-_MOVES = 0.05  # m/s of the robot from which it moves by itself
-_ROOM = 1.0  # m within which the robot could have stood at the comfort distance
-_FITS = 0.30  # m of clearance where it can stand
-_NEAR = 0.35  # m from a walker's way within which surfaces may be the walker's
-_BAND = (0.3, 1.7)  # m of height, of a walker without the feet
+BEGIN, LEAVE, LOOK = 3.0, 40.0, 30.0  # s: walkers enter, walkers leave, and time until traces are counted
+_MOVES = 0.05  # m/s of the robot above which it counts as moving
+_ROOM = 1.0  # m, radius in which places at the comfort distance are looked for
+_FITS = 0.30  # m, clearance of a place that the robot fits
+_NEAR = 0.35  # m from a walker's path within which surfaces may be traces of the walker
+_BAND = (0.3, 1.7)  # m, range of heights of a walker without the feet
 _BODY = 0.25  # m, radius of a walker
-_OWN = 0.02  # m by which the robot has come nearer by itself within a second, of a contact that is its own
-_STILL = 0.25  # m to a true obstacle from which a surface of the map is nobody's; chosen: the truncation
+_OWN = 0.02  # m, approach by the robot within a second that makes a contact its own
+_STILL = 0.25  # m to a true obstacle beyond which a mapped surface belongs to nothing; chosen: the truncation
 
 
 @dataclass(frozen=True)
 class PeopleTrial:
-    """One run. entities: movers in the scene 30 s after they left; instances: in the voxel map, ever since; surfaces:
-    vertices of the mesh on their ways where nothing stands; cells: occupied ones there.
+    """Result of one run among walkers.
 
-    contacts: all that the simulator counts, into which the robot drove: with walkers that it came nearer to by its own
-    motion within the last second (own), with others that walked into it as it moved (their), with furniture the rest.
-    touched: how often one walked into a robot that had not come nearer, whether it moved or stood.
-    nearest: m between the middles of robot and walker while the robot moved. moving: s in which it moved; near: of
-    these, within the comfort distance; roomy: of those, where it had room and came nearer.
+    entities: walkers left in the scene 30 s after they were gone; instances: walkers in the voxel map at any
+    time; surfaces: mesh vertices on the walkers' paths away from obstacles; cells: occupied cells there.
+    contacts: collisions of the robot; own: those with walkers that it approached by its own motion in the
+    last second; their: those with other walkers; the rest are with furniture. touched: times that a walker
+    touched the robot, which had not approached. nearest: least distance, m, between the centres of the moving
+    robot and a walker. moving: seconds of motion; near: seconds of motion within the comfort distance of a
+    walker; roomy: seconds of `near` in which the robot came nearer although it had room to keep away.
     """
 
     seed: int
@@ -65,7 +67,7 @@ class PeopleTrial:
 
 
 def people_world(world: World, seed: int, walkers: int = 3) -> World:
-    """Return the building with walkers, the same for the same seed."""
+    """Return the building with walkers, reproducible by seed."""
     return with_walkers(world, np.random.default_rng([seed, 0x9E09]), walkers, BEGIN, LEAVE)
 
 
@@ -77,7 +79,7 @@ class _Watch:
         self._walkers = {e.object_id for e in world.events if e.kind == "walk"}
         truth = truth_of(replace(world, events=()))
         self._stand = truth.grid.points_of(np.argwhere(truth.clearance >= _FITS))
-        self._poses = deque[np.ndarray](maxlen=11)  # of the last second
+        self._poses = deque[np.ndarray](maxlen=11)  # poses of the last second
         self._collisions, self._touching = 0, set[int]()
         self.own, self.their, self.touched = 0, 0, 0
         self._before: np.ndarray | None = None
@@ -86,7 +88,7 @@ class _Watch:
         self.nearest, self.moving, self.near, self.roomy = np.inf, 0.0, 0.0, 0.0
 
     def somewhere(self, episode: Episode, rng: np.random.Generator) -> np.ndarray:
-        """Return a place (2,) where the robot can stand on known floor, 2 m away at least where there is one."""
+        """Return a random place (2,) on known floor that the robot fits, at least 2 m away if possible."""
         known = episode.map.plan.grid
         cells = known.cells_of(self._stand)
         inside = known.contains(cells)
@@ -120,9 +122,10 @@ class _Watch:
 
     def _judge_contacts(self, simulator: Simulator, people: dict[int, np.ndarray]) -> None:
         self._poses.append(simulator.true_pose.copy())
-        size = simulator.config.robot.length, simulator.config.robot.width
-        away = {one: _from_body(self._poses[-1], place, size) for one, place in people.items()}
-        own = {one: _from_body(self._poses[0], people[one], size) - away[one] > _OWN for one in people}
+        body = Footprint(simulator.config.robot.length, simulator.config.robot.width)
+        poses, places = np.array([self._poses[-1], self._poses[0]]), np.array([*people.values()])
+        now, before = np.maximum(body.gaps(poses, places.reshape(-1, 2)), 0.0)
+        away, own = dict(zip(people, now)), dict(zip(people, before - now > _OWN))
         hits, self._collisions = simulator.collisions - self._collisions, simulator.collisions
         nearest = min(away, key=away.__getitem__, default=None)
         if hits and nearest is not None and away[nearest] <= _BODY + 0.1:
@@ -131,13 +134,6 @@ class _Watch:
         touching = {one for one in people if away[one] < _BODY}
         self.touched += sum(not own[one] for one in touching - self._touching)
         self._touching = touching
-
-
-def _from_body(pose: np.ndarray, place: np.ndarray, size: tuple[float, float]) -> float:
-    """Return the metres from a place (2,) to the footprint of a robot of this length and width at a pose (3,)."""
-    c, s = np.cos(pose[2]), np.sin(pose[2])
-    local = np.abs(np.array([[c, s], [-s, c]]) @ (place - pose[:2])) - np.array(size) / 2.0
-    return float(np.linalg.norm(np.maximum(local, 0.0)))
 
 
 def people_trial(
@@ -149,8 +145,8 @@ def people_trial(
     walkers: int = 3,
     wait: float = 0.0,
 ) -> PeopleTrial:
-    """Return how a robot explored among walkers. comfort: that it keeps, 0 = none; measured: that is judged by; wait: s
-    for which walkers wait before the robot.
+    """Run an exploration among walkers. comfort: distance that the robot keeps, 0 = none; measured: distance by
+    which it is judged; wait: s that walkers wait in front of the robot.
     """
     busy = people_world(world, seed, walkers)
     plain = EpisodeSettings()
@@ -162,7 +158,7 @@ def people_trial(
     while episode.simulator.time < LEAVE + LOOK - 0.05:
         episode.step()
         watch.observe(episode, settings.control_interval)
-        if episode.result is not None:  # the next errand: somewhere on the floor that it knows
+        if episode.result is not None:  # next errand: a random place on the known floor
             driven += episode.path_length
             x, y = watch.somewhere(episode, rng)
             episode.begin(Task(f"go to ({x:.1f}, {y:.1f})", (), world.start))
@@ -194,7 +190,7 @@ def people_trial(
 
 
 def _left(episode: Episode, world: World, ways: list[np.ndarray]) -> tuple[int, int]:
-    """Return how many vertices of the mesh, and occupied cells, lie on the walkers' ways where nothing stands."""
+    """Return the numbers of mesh vertices and of occupied cells on the walkers' paths away from obstacles."""
     path = np.unique(np.round(np.concatenate(ways), 1), axis=0) if ways else np.zeros((0, 2))
     if not len(path):
         return 0, 0

@@ -25,14 +25,14 @@ from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World
 
 WORLDS = ("apartment", "office", "warehouse")
-STATION = 1.6  # m between places where the tour looks around
-TURNS = 10  # directions that it looks in at each station
-_SAME = 0.1  # IoU from which a perceived box matches a true one
+STATION = 1.6  # m between the stations of the tour
+TURNS = 10  # directions in which the robot looks at each station
+_SAME = 0.1  # least IoU of a perceived box with a true one
 
 
 @dataclass(frozen=True)
 class PerceivedMap:
-    """The entities of a map. truth: entity id -> true object, for those that match one."""
+    """Map of entities perceived on a tour. truth: entity id -> true object, if one matches."""
 
     entities: dict[int, Entity]
     regions: dict[int, Region]
@@ -41,7 +41,7 @@ class PerceivedMap:
 
 
 def stations(world: World) -> np.ndarray:
-    """Return the places (S, 2) of a tour, each the nearest to the one before."""
+    """Return the S stops (S, 2) of a tour, metres, each the nearest to the one before."""
     grid, clearance = truth_of(world).grid, truth_of(world).clearance
     lengths = truth_of(world).lengths((float(world.start[0]), float(world.start[1])))
     free = np.argwhere((clearance > 0.35) & np.isfinite(lengths))
@@ -60,7 +60,7 @@ def stations(world: World) -> np.ndarray:
 
 
 def perceive(world: World, seed: int, phrases: PhraseBook, settings: EpisodeSettings) -> PerceivedMap:
-    """Return the map of a tour that looks around at every station; it uses sensor data only."""
+    """Return the map of a tour that looks around at every station, from sensor data only."""
     rng = np.random.default_rng([seed, 7])
     simulator = Simulator(world, settings.simulator, seed)
     robot = SimulatedRobot(simulator, settings, phrases, rng)
@@ -87,9 +87,7 @@ def _matched(entities: dict[int, Entity], world: World) -> dict[int, int]:
 
 
 def by_embedding(text: str, entities: dict[int, Entity], phrases: PhraseBook) -> list[int]:
-    """Return entity ids by the cosine of the sentence and their captions (FARM table 2b, retrieval without
-    relations).
-    """
+    """Return entity ids ranked by the cosine of sentence and caption (FARM table 2b, retrieval without relations)."""
     ids = sorted(entities)
     vectors = phrases.vectors([text, *(entities[i].caption or entities[i].label for i in ids)])
     order = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")
@@ -99,7 +97,7 @@ def by_embedding(text: str, entities: dict[int, Entity], phrases: PhraseBook) ->
 def run_worlds(
     count: int, sentences: int, progress: Callable[[str], None]
 ) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Return metrics over worlds of seeds 1-`count`, kinds of building in turn, and a row per sentence."""
+    """Return metrics over worlds of seeds 1-`count`, with kinds of building in turn, and a row per sentence."""
     book, settings = phrase_book(), EpisodeSettings()
     rows: list[dict[str, Any]] = []
     for seed in range(1, count + 1):
@@ -117,7 +115,9 @@ def run_worlds(
 def ask(
     world: str, text: str, relation: str, targets: Collection[int], perceived: PerceivedMap, book: PhraseBook
 ) -> dict[str, Any]:
-    """Return a sentence's row with the rank of the first entity of any object in `targets`, 0 = none."""
+    """Return a table row for a sentence, with the rank of the first entity that is an object in `targets`,
+    0 = none.
+    """
     entities = perceived.entities
     ranked = score_query(parse_query(text), entities, book, regions=perceived.regions, rooms=perceived.rooms)
     baseline = by_embedding(text, entities, book)
@@ -131,7 +131,7 @@ def ask(
 
 
 def _rank(ranked: list[int], right: set[int]) -> int:
-    """Return the rank of the first right entity, 0 = none."""
+    """Return the rank, from 1, of the first entity that is in `right`; 0 = none."""
     return next((k + 1 for k, i in enumerate(ranked) if i in right), 0)
 
 

@@ -1,4 +1,4 @@
-"""The phrases that a benchmark's process knows by heart."""
+"""Phrase book with precomputed vectors for a benchmark's process."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from lodestar.models.phrases import PhraseBook
 
 @lru_cache(maxsize=1)
 def phrase_book() -> PhraseBook:
-    """Return the process's phrase book with the packaged text model and the vectors of common words.
+    """Return this process's cache of text vectors, with the packaged text model.
 
-    A robot gets them from its text embedder before the first request, so that they cost no decision time.
+    It already holds the vectors of common words, because a robot's text embedder sends these before the first
+    request, so that they cost no decision time.
     """
     book = PhraseBook(SentenceTransformerEmbedder())
     book.vectors(everyday_words())

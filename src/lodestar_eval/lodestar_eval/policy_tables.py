@@ -1,4 +1,4 @@
-"""Rows of the `episodes` benchmark by setting and policy: numbers, tables and bars."""
+"""Results of the `episodes` benchmark by row (setting and policy): metrics, tables, pass thresholds."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from lodestar_eval.report import number
 from lodestar_eval.trials import COLD_ROWS, LED
 
 Row = tuple[str, str]  # setting, policy
-_BOUNDS = {"unexplored": (0.95, 0.70), "pre_explored": (0.97, 0.85)}  # SR, SPL of the bandit; issue's bars
-_FALL_BOUND = (
-    0.5  # decrease of the frontier's share of contested picks, low to high coverage, of a cold start
-)
-_ABOVE_ZERO = 1e-6  # a difference has to be above 0
+# bars of the issue on SR and SPL of the bandit
+_BOUNDS = {"unexplored": (0.95, 0.70), "pre_explored": (0.97, 0.85)}
+# least decrease of the frontier's share of contested picks, from low to high coverage, after a cold start
+_FALL_BOUND = 0.5
+_ABOVE_ZERO = 1e-6  # least difference that counts as above 0
 WAYS = ("unseen", "unmapped", "unknown", "elsewhere", "approach")
 
 
 def rows_of(outcomes: Sequence[EpisodeOutcome]) -> dict[Row, list[EpisodeOutcome]]:
-    """Return outcomes by setting and policy in the order of their first, each by world and seed."""
+    """Return outcomes by (setting, policy) in order of first occurrence, each list sorted by world and seed."""
     rows: dict[Row, list[EpisodeOutcome]] = {}
     for outcome in outcomes:
         rows.setdefault((outcome.setting, outcome.policy), []).append(outcome)
@@ -35,9 +35,7 @@ def rows_of(outcomes: Sequence[EpisodeOutcome]) -> dict[Row, list[EpisodeOutcome
 
 
 def row_metrics(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[str, float]:
-    """Return `sr.SETTING.POLICY` and so on, with 95 % intervals, and the bandit's SPL minus each rival's over
-    worlds.
-    """
+    """Return `sr.SETTING.POLICY` etc. with 95 % intervals, and the bandit's SPL minus each rival's over worlds."""
     metrics: dict[str, float] = {}
     for (setting, policy), found in rows.items():
         key, rng = f"{setting}.{policy}", np.random.default_rng(0)
@@ -53,7 +51,7 @@ def row_metrics(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[str, float
 
 
 def kind_metrics(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[str, float]:
-    """Return `sr.SETTING.POLICY.KIND` and so on, for rows with several kinds of buildings."""
+    """Return `sr.SETTING.POLICY.KIND` etc., for settings and policies run in several kinds of buildings."""
     metrics: dict[str, float] = {}
     for (setting, policy), found in rows.items():
         kinds = sorted({o.world for o in found})
@@ -86,8 +84,10 @@ def _against(
 
 
 def row_bars(metrics: Mapping[str, float]) -> tuple[Bar, ...]:
-    """Return the issue's bars on the rows that were run. Of the rivals, only LED also drives to objects it has found;
-    in a known building both do nothing else.
+    """Return pass thresholds on the bandit's SR and SPL, and on its SPL minus each rival's, for the rows run.
+
+    The rivals are the experts and LED, in unexplored buildings. Of these, only LED also drives to objects
+    that it has found. Known buildings have no rivals, because bandit and LED only drive to objects there.
     """
     bars = []
     for setting, bounds in _BOUNDS.items():
@@ -103,7 +103,7 @@ def row_bars(metrics: Mapping[str, float]) -> tuple[Bar, ...]:
 
 
 def main_table(rows: Mapping[Row, Sequence[EpisodeOutcome]], metrics: Mapping[str, float]) -> Table:
-    """SR, SPL, time, decisions and path by setting and policy (RoboAtlas Fig. 6, tables a and b)."""
+    """Return the table of SR, SPL, time, decisions and path by setting and policy (RoboAtlas Fig. 6 a, b)."""
     lines = []
     for (setting, policy), found in rows.items():
         key = f"{setting}.{policy}"
@@ -151,7 +151,7 @@ def kind_tables(rows: Mapping[Row, Sequence[EpisodeOutcome]], metrics: Mapping[s
 
 
 def target_metrics(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[str, float]:
-    """Return SR and SPL apart for targets of COCO's classes, which a detector of these can name, and for others."""
+    """Return SR and SPL separately for targets in COCO's classes, which a COCO detector can name, and for others."""
     metrics = {}
     for (setting, policy), found in rows.items():
         for name, group in _by_target(found).items():
@@ -197,7 +197,7 @@ def allocation_table(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> Table:
 
 
 def way_table(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> Table:
-    """Return the mean metres of an episode's parts by row."""
+    """Return the table of the mean metres of the path parts (`WaySplit`), by setting and policy."""
     lines = []
     for (setting, policy), found in rows.items():
         ways = [o.way for o in found if o.way]
@@ -213,7 +213,7 @@ def way_table(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> Table:
 
 
 def stage_tables(picks: Mapping[Row, Sequence[Pick]]) -> list[Table]:
-    """Return RoboAtlas tables II, III and IV for every row with decisions."""
+    """Return RoboAtlas tables II, III and IV for every setting and policy with decisions."""
     second, third, fourth = [], [], []
     for (setting, policy), found in picks.items():
         shares, contested = (arms.distribution(found, expert_names(), only) for only in (False, True))
@@ -246,9 +246,10 @@ def stage_tables(picks: Mapping[Row, Sequence[Pick]]) -> list[Table]:
 
 
 def learning_metrics(picks: Mapping[Row, Sequence[Pick]]) -> dict[str, float]:
-    """Return, for every row that begins without a prior: `frontier_share.SETTING.POLICY.STAGE`, the frontier's share of
-    the decisions in which every expert could have been picked; `contested...`, their number; and
-    `frontier_fall.SETTING.POLICY`, the decrease from the low to the high stage, with a 95 % interval over runs.
+    """Return the use of the frontier expert, for every setting and policy that begins without a prior:
+    `frontier_share.SETTING.POLICY.STAGE`, its share of the contested decisions, in which every expert was
+    admissible; `contested...`, their number; and `frontier_fall.SETTING.POLICY`, the decrease of the share
+    from the low to the high coverage stage, with a 95 % interval over runs.
     """
     metrics: dict[str, float] = {}
     for (setting, policy), found in picks.items():
@@ -270,13 +271,13 @@ def learning_metrics(picks: Mapping[Row, Sequence[Pick]]) -> dict[str, float]:
 
 
 def learning_bars(metrics: Mapping[str, float]) -> tuple[Bar, ...]:
-    """Return the issue's bar on every row that begins cold; a bar without data fails."""
+    """Return the pass threshold on `frontier_fall` of each policy that begins without a prior; NaN fails."""
     keys = [f"frontier_fall.unexplored.{policy}" for policy in COLD_ROWS]
     return tuple(Bar(key, metrics[key], _FALL_BOUND) for key in keys if key in metrics)
 
 
 def learning_tables(metrics: Mapping[str, float]) -> list[Table]:
-    """Return the table of `learning_metrics`; no table if no row begins cold."""
+    """Return the table of `learning_metrics`; no table if no policy begins without a prior."""
     lines = []
     for name in metrics:
         if not name.startswith("frontier_fall."):

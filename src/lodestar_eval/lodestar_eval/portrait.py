@@ -1,4 +1,4 @@
-"""Picture of a mapped place: one camera's image, and the map from near that camera and from above."""
+"""Picture of a mapped place: a camera image, and the map from near that camera and from above."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from lodestar.geometry.poses import inverse
-from lodestar.mapping.mesh import Mesh
+from lodestar.mapping.voxels.mesh import Mesh
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 
 _GOLDEN = 0.618033988749895
@@ -20,8 +20,8 @@ _PAPER = (255, 255, 255)
 
 
 def instance_colors(owners: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:
-    """Return colours (N, 3) uint8 of ids (N,); points without an instance get a pale gray version of `others` (N,
-    3).
+    """Return colours (N, 3) uint8 of N points by instance id (N,); points of no instance get grey, from their
+    own colours `others` (N, 3) if given.
     """
     import colorsys
 
@@ -44,7 +44,7 @@ def save_portrait(
     """Write a PNG of four panels: segments in the image, the map in colour and by instance, and from above."""
     colors = instance_colors(owners, mesh.colors)
     behind = frame.map_from_camera.copy()
-    behind[:3, 3] -= 0.5 * behind[:3, 2]  # half a metre back: more of the map is in view than in the image
+    behind[:3, 3] -= 0.5 * behind[:3, 2]  # half a metre back, to show more of the map than the image
     figure = Figure(figsize=(13.0, 10.2), dpi=100, facecolor="white", layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots(2, 2)
@@ -76,7 +76,7 @@ def _overlay(frame: RgbdFrame, segmented: SegmentedFrame) -> np.ndarray:
 
 
 def _view(mesh: Mesh, colors: np.ndarray, map_from_camera: np.ndarray, frame: RgbdFrame) -> np.ndarray:
-    """Return the shaded mesh seen by the frame's camera from another pose."""
+    """Return the shaded mesh as the frame's camera would see it from the pose `map_from_camera`."""
     camera = frame.camera
     matrix = np.array([[camera.fx, 0, camera.cx], [0, camera.fy, camera.cy], [0, 0, 1.0]])
     rays = o3d.t.geometry.RaycastingScene.create_rays_pinhole(
@@ -99,7 +99,7 @@ def _above(mesh: Mesh, colors: np.ndarray) -> np.ndarray:
 
 
 def _cast(mesh: Mesh, colors: np.ndarray, rays: o3d.core.Tensor) -> np.ndarray:
-    """Return the image (H, W, 3) uint8 of rays (H, W, 6) against the mesh."""
+    """Return the image (H, W, 3) uint8 of rays (H, W, 6) cast on the mesh."""
     if not len(mesh.faces):
         return np.full((*rays.shape[:2], 3), 255, np.uint8)
     scene = o3d.t.geometry.RaycastingScene()

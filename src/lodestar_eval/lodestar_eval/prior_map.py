@@ -1,4 +1,4 @@
-"""Map of a building that the robot has toured before."""
+"""Map of a building from an earlier tour of the robot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROUND = TourConfig(frame_interval=0.6, turn_rate=0.8)
 def explored(
     world: World, seed: int, settings: EpisodeSettings, phrases: PhraseBook, tour: TourConfig = ROUND
 ) -> SavedMap:
-    """Return the map after a tour of the building, made by the robot's own classes; many episodes may continue it."""
+    """Return the map that the robot's own classes make on a tour; several episodes may start from it."""
     guide = Tour(world, seed, tour)
     robot = SimulatedRobot(guide.simulator, settings, phrases, np.random.default_rng((seed, 3)))
     for frame in guide.frames():

@@ -1,4 +1,4 @@
-"""The simulator's LiDAR and scanner for a map chain; turns that the chain skips are not simulated."""
+"""Range scans of the simulator for a robot's map; scans that the map skips are not simulated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lodestar_sim.simulator import Simulator
 
 
 class RangeSensors:
-    """Feed a chain with the sensor of its configuration, at the robot's estimated pose."""
+    """Passes scans of the configured range sensor to a map chain, at the robot's estimated pose."""
 
     def __init__(self, simulator: Simulator, config: MappingConfig, stages: Stages = unmeasured) -> None:
         self._simulator, self._stages = simulator, stages
@@ -21,7 +21,7 @@ class RangeSensors:
         self._base_from_sensor = simulator.base_from_ground @ planar_transform(0.0, 0.0, 0.0, height)
 
     def give(self, chain: LocalMap | PlanChain) -> None:
-        """Pass the current turn to the chain, if it wants one."""
+        """Pass the current scan to the chain, if it needs one."""
         simulator, now = self._simulator, self._simulator.time
         if not chain.wants_turn(now, simulator.map_from_base @ self._base_from_sensor):
             return

@@ -21,7 +21,7 @@ _INVALID_MM = 65535  # 7-Scenes' value of pixels without a measurement
 
 
 class BadRecording(ValueError):
-    """A path has no readable recording; the message says what is missing."""
+    """Raised if a path has no readable recording; the message says what is missing."""
 
 
 class Recording(Protocol):
@@ -31,20 +31,20 @@ class Recording(Protocol):
     skipped: Counter[str]
 
     def __len__(self) -> int:
-        """Return the largest number of frames."""
-        ...
+        """Return an upper bound on the number of frames."""
 
     def frames(self) -> Iterator[RgbdFrame]:
         """Yield the frames in the order of stamps; z of the map is up if the first camera is level."""
-        ...
 
 
 @dataclass
 class FolderRecording:
-    """frame-NNNNNN.{color.jpg|color.png, depth.png, pose.txt} and camera-intrinsics.txt, as 7-Scenes stores them.
+    """Recording in a folder in the format of 7-Scenes.
 
-    Depth: uint16 millimetres, 0 and 65535 invalid. Pose: 4x4 world <- camera, metres. rate: frames per second.
-    map_from_world: (4, 4); None = the map is the first camera's, x ahead and z up.
+    Files: frame-NNNNNN.{color.jpg|color.png, depth.png, pose.txt} and camera-intrinsics.txt.
+
+    Depth: uint16 millimetres, 0 and 65535 invalid. Pose: 4x4 world <- camera, metres. rate: frames per
+    second. map_from_world: (4, 4); None = the map is the first camera's, x ahead and z up.
     """
 
     path: Path

@@ -1,12 +1,9 @@
-"""Runs of failure scenarios on a map that the robot toured before, and the run without an event that each is compared
-with.
-"""
+"""Runs of failure scenarios on a map from an earlier tour, and a comparison run without a failure event."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,20 +23,19 @@ from lodestar_eval.prior_map import explored
 from lodestar_eval.recovery_scenarios import Scenario, scenario_of
 from lodestar_eval.recovery_trips import Trip, trip_of
 from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
-from lodestar_eval.trials import worker_pool
+from lodestar_eval.trials import run_jobs
 from lodestar_sim.judge import judge_find
 from lodestar_sim.worlds import WorldError
 from lodestar_sim.worlds.world import World
 
 FULL = "full"
-NO_EVENT = "NO_EVENT"  # in place of a cause
+NO_EVENT = "NO_EVENT"  # used as the cause of runs without an event
 _LOOKS = 3
-_TOLD_EVERY = 1.0  # simulated seconds between two words about the battery; chosen
-_AT_CHARGER = (
-    0.8  # m of the true pose from the charger; `loop.charger_reach` and the error of localisation; chosen
-)
+_TOLD_EVERY = 1.0  # simulated seconds between two reports of the battery; chosen
+# m, greatest true distance from the charger; `loop.charger_reach` and the localisation error; chosen
+_AT_CHARGER = 0.8
 
-#: What each row changes of the robot, beside the parts of its loop that it replaces.
+#: Changes of the robot's settings by row, besides replaced parts of its loop.
 ROW_CHANGES: dict[str, dict[str, Any]] = {
     **{row: {} for row in ROW_KINDS},
     "blind_retry": {"goal_selector__loop__recovery__enabled": False},
@@ -49,9 +45,10 @@ ROW_CHANGES: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Job:
-    """All runs of one seed. limit, answer: simulated seconds. maps: folder that keeps the toured maps, or None.
+    """Settings of all runs of one seed.
 
-    noise: of perception, a name in `NOISES`.
+    rows: names of robot variants. limit, answer: simulated seconds of a run and of an expert's answer. maps:
+    folder that stores the maps of the tours, None = not stored. noise: of perception, a name in `NOISES`.
     """
 
     seed: int
@@ -65,10 +62,10 @@ class Job:
 
 @dataclass(frozen=True)
 class RecoveryRun:
-    """One search with an induced failure, or without an event (`cause` NO_EVENT).
+    """Search with an induced failure, or without a failure event (`cause` NO_EVENT).
 
-    diagnoses: after the event, in order. recoveries: that followed them. lost_s, lost_m: against the full row's search
-    without an event, where both found the thing; else NaN.
+    diagnoses: made after the event, in order. recoveries: taken after them. lost_s, lost_m: extra time and
+    path against the full robot's search without an event, if both found the object; else NaN.
     """
 
     spec: str
@@ -88,12 +85,12 @@ class RecoveryRun:
 
     @property
     def first(self) -> bool | None:
-        """Return whether the first diagnosis names the cause; None where none was made."""
+        """Return whether the first diagnosis names the true cause; None without a diagnosis."""
         return self.diagnoses[0] == self.cause if self.diagnoses else None
 
     @property
     def within(self) -> bool | None:
-        """Return whether the cause is named at first or after at most three looks; None where no diagnosis was made."""
+        """Return whether one of the first four diagnoses names the true cause; None if there are none."""
         return self.cause in self.diagnoses[: 1 + _LOOKS] if self.diagnoses else None
 
     @property
@@ -114,21 +111,20 @@ class RecoveryRun:
 
 
 def outcomes_of(jobs: Sequence[Job], workers: int) -> Iterator[list[RecoveryRun]]:
-    """Yield the runs of each seed; with one worker, each run by itself."""
+    """Yield the runs of each seed; with one worker, each run separately."""
     if workers == 1:
         yield from ([run] for job in jobs for run in each_run(job))
         return
-    with worker_pool(workers) as pool:
-        yield from (future.result() for future in as_completed([pool.submit(runs_of, job) for job in jobs]))
+    yield from run_jobs(runs_of, [(job,) for job in jobs], workers)
 
 
 def runs_of(job: Job) -> list[RecoveryRun]:
-    """Return all runs of one seed; none where its building has no trip."""
+    """Return all runs of one seed; empty if its building has no suitable search."""
     return list(each_run(job))
 
 
 def each_run(job: Job) -> Iterator[RecoveryRun]:
-    """Yield the runs of one seed, the undisturbed one first."""
+    """Yield the runs of one seed, the run without a failure event first."""
     phrases = phrase_book()
     plain = settings_of(job, FULL)
     try:
@@ -151,7 +147,7 @@ def each_run(job: Job) -> Iterator[RecoveryRun]:
 
 
 def settings_of(job: Job, row: str) -> EpisodeSettings:
-    """Return the settings of a row."""
+    """Return the settings of a robot variant. row: name of the variant."""
     robot = changed(robot_config(NOISES[job.noise]), **ROW_CHANGES[row])
     return EpisodeSettings(time_limit=job.limit, thinking=job.answer, robot=robot, kinds=ROW_KINDS[row])
 
@@ -189,7 +185,7 @@ def _done(diagnoses: Sequence[tuple[ActionOutcome, Diagnosis]]) -> tuple[str, ..
 def toured(
     world: World, name: str, seed: int, settings: EpisodeSettings, phrases: PhraseBook, folder: Path | None
 ) -> SavedMap:
-    """Return the map of a building after a tour of it; one that `folder` keeps is read instead."""
+    """Return the map of a building after a tour; it is read from `folder` if stored there."""
     file = None if folder is None else folder / f"{name}-{seed}"
     if file is not None and file.exists():
         return SavedMap.read(file)
@@ -202,7 +198,7 @@ def toured(
 def undisturbed(
     trip: Trip, saved: SavedMap, settings: EpisodeSettings, phrases: PhraseBook
 ) -> tuple[Trip, EpisodeRun]:
-    """Return the trip with its path, and the run without an event."""
+    """Run the search without a failure event; return the trip with the driven path, and the run."""
     run = EpisodeRunner(phrases, settings).run(trip.world, trip.task, trip.seed, saved)
     return replace(trip, path=run.path), run
 
@@ -218,15 +214,15 @@ def disturbed(
 
 
 class Faults:
-    """Induces what no event of the world can: a navigator that dies, a battery that fails."""
+    """Induces failures that world events cannot: a navigator that dies, and a battery that runs empty."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
-        self._driven_before = math.nan  # metres, when the battery began to count
-        self._told = -math.inf  # simulated seconds, when the loop heard of it last
+        self._driven_before = math.nan  # metres driven when the battery limit took effect
+        self._told = -math.inf  # simulated time of the last battery report to the loop
 
     def observe(self, episode: Episode) -> None:
-        """Set what fails at this moment."""
+        """Apply the failures that are due now; called after every control step."""
         now, scenario = episode.simulator.time, self._scenario
         begun, over = scenario.navigator_down
         episode.navigator_is_down = begun <= now < over
@@ -234,8 +230,8 @@ class Faults:
             self._drain(episode, now)
 
     def _drain(self, episode: Episode, now: float) -> None:
-        """Use the battery up by the metres driven; where it is empty, the robot stands. The loop hears of it once a
-        second.
+        """Drain the battery by the metres driven; at zero the robot stops. Report the charge to the
+        decision loop once a second.
         """
         if math.isnan(self._driven_before):
             self._driven_before = episode.path_length
@@ -248,18 +244,18 @@ class Faults:
 
 @dataclass(frozen=True)
 class Judged:
-    """Judgement of a run: whether the induced failure was overcome as stated beforehand, and why (not)."""
+    """Judgement of a run: whether the failure was overcome by the scenario's criteria, and the reason."""
 
     success: bool
     reason: str
 
 
 def judge(scenario: Scenario, run: EpisodeRun) -> Judged:
-    """Return whether the search ended as the scenario says: at the thing, or with one of its codes; with a battery that
-    fails, at the charger.
+    """Judge whether a search ended as the scenario requires: at the object or with an allowed code; after a battery
+    failure, at the charger.
     """
     result = run.result
-    if math.isfinite(scenario.battery):  # the charger is where the search began
+    if math.isfinite(scenario.battery):  # the charger stands where the search began
         away = math.dist(run.path[-1, 1:3], scenario.trip.task.start[:2])
         words = f"{away:.1f} m from the charger, {ErrorCode(int(result.error_code)).name}: {result.error_msg}"
         return Judged(not result.success and away <= _AT_CHARGER, words)

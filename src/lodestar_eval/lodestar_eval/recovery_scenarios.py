@@ -1,4 +1,4 @@
-"""Scenarios of failures: what goes wrong on the way to a known thing, cause by cause, and what counts as overcome."""
+"""Scenarios of failures on the path to a known object, one per cause, and the criteria for overcoming them."""
 
 from __future__ import annotations
 
@@ -24,20 +24,22 @@ from lodestar_sim.worlds.obstructions import (
 from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import Event, World, WorldObject
 
-_VIEW = (0.2, 0.8)  # share of a thing that a view shows, and metres from it, as in `tasks`
-_LAST = 0.15  # m of a way before its end that may be narrower: the robot comes near to the thing itself
-_BACK = 0.5  # share of the runs in which what fails comes back
-_SPARE = 2.0  # m of way beyond the way back that a failing battery lasts for at least
-_LAST_RELABEL = 4.0  # s after the start, at most; the robot has come no farther than as many metres
+# least share of an object's points in view; greatest distance of the view, m; as in `tasks`
+_VIEW = (0.2, 0.8)
+_LAST = 0.15  # m at the path's end that may be narrower, because the robot approaches the object itself
+_BACK = 0.5  # share of the runs in which the failure is undone
+_SPARE = 2.0  # m that a failing battery lasts for at least, beyond the path back
+_LAST_RELABEL = 4.0  # s, latest time of the event; also the greatest distance of the robot by then, m
 
 
 @dataclass(frozen=True)
 class Scenario:
     """One induced failure.
 
-    mapped: the building as the robot knows it. world: with the events. at: seconds. targets: ids that count as found.
-    codes: with which the search may end instead. navigator_down: seconds (from, until). battery: metres left from `at`
-    on, inf = no limit. undoes: whether the event is undone by itself.
+    mapped: the building as the robot knows it. world: with the failure event. at: seconds of the event.
+    targets: ids that count as found. codes: error codes with which the search may end instead.
+    navigator_down: seconds (from, until). battery: metres left from `at` on, inf = no limit. undoes: whether
+    the event is undone by itself.
     """
 
     cause: Cause
@@ -53,16 +55,16 @@ class Scenario:
 
 
 def scenario_of(trip: Trip, cause: Cause) -> Scenario | None:
-    """Return the scenario of a cause, the same for the same seed; None where this trip has no place for it."""
+    """Return the failure scenario of a cause, reproducible by seed; None if this search does not allow it."""
     rng = np.random.default_rng([trip.seed, 0xCA05E, list(Cause).index(cause)])
     return _MAKERS[cause](trip, rng)
 
 
-# --- the thing ------------------------------------------------------------------------------------------------
+# --- failures of the object ------------------------------------------------------------------------------------
 
 
 def _at(trip: Trip, rng: np.random.Generator, share: float = 0.5) -> float:
-    """Return a moment in the first part of the way, seconds."""
+    """Return a random time, s, in the first `share` of the path's duration."""
     return round(float(rng.uniform(0.5, max(share * float(trip.path[-1, 0]), 1.0))), 1)
 
 
@@ -77,7 +79,7 @@ def _removed(trip: Trip, rng: np.random.Generator) -> Scenario:
 
 
 def _moved(trip: Trip, rng: np.random.Generator) -> Scenario | None:
-    """The thing stands 1.5 to 6 m of way from its place."""
+    """Return a scenario in which the object stands 1.5 to 6 m of path from its mapped place."""
     at = _at(trip, rng)
     there = _place_near(trip, rng, 1.5, 6.0)
     if there is None:
@@ -89,7 +91,7 @@ def _moved(trip: Trip, rng: np.random.Generator) -> Scenario | None:
 def _place_near(
     trip: Trip, rng: np.random.Generator, least: float, most: float
 ) -> tuple[float, float, float, float] | None:
-    """Return a pose on open floor, so many metres of way from the thing, where it can be faced."""
+    """Return a pose on open floor, `least` to `most` metres of path from the object, that the robot can face."""
     thing, world = trip.thing, trip.world
     others = replace(world, objects=tuple(t for t in world.objects if t.id != thing.id))
     truth, radius = truth_of(others), math.hypot(*thing.size[:2]) / 2.0
@@ -106,9 +108,9 @@ def _place_near(
 
 
 def _mislabelled(trip: Trip, rng: np.random.Generator) -> Scenario | None:
-    """Another thing was taken for the target's kind and colour, and is seen for what it is from `at` on.
+    """Return a scenario in which the map shows another object with the target's label until time `at`.
 
-    It is no nearer than the robot comes until then: claimed before, nobody could have told.
+    The robot cannot reach the other object before `at`, because the path is too long, so it cannot claim it.
     """
     thing, world, truth = trip.thing, trip.world, truth_of(trip.world)
     own = truth.shortest_path(trip.task.start[:2], thing)
@@ -132,7 +134,7 @@ def _mislabelled(trip: Trip, rng: np.random.Generator) -> Scenario | None:
 
 
 def _occluded(trip: Trip, rng: np.random.Generator) -> Scenario | None:
-    """A folding screen stands between the thing and the place where the robot came to stand without it."""
+    """Return a scenario with a screen between the object and the robot's final place of the undisturbed run."""
     at, (x, y), thing = _at(trip, rng), trip.path[-1, 1:3], trip.thing
     heading = math.atan2(thing.xy[1] - y, thing.xy[0] - x)
     radius = math.hypot(*thing.size[:2]) / 2.0
@@ -147,8 +149,9 @@ def _occluded(trip: Trip, rng: np.random.Generator) -> Scenario | None:
 
 
 def _duplicate(trip: Trip, rng: np.random.Generator) -> Scenario | None:
-    """A second one of the same looks appears 1.2 to 4 m from it: either is what the words mean, and it may be asked
-    back which.
+    """Return a scenario in which a look-alike appears 1.2 to 4 m from the object.
+
+    Either object fits the directive, and the robot may ask which is meant.
     """
     at, there = _at(trip, rng), _place_near(trip, rng, 1.2, 4.0)
     if there is None:
@@ -160,11 +163,11 @@ def _duplicate(trip: Trip, rng: np.random.Generator) -> Scenario | None:
     )
 
 
-# --- the way --------------------------------------------------------------------------------------------------
+# --- failures of the path --------------------------------------------------------------------------------------
 
 
 def _on_way(trip: Trip, index: int, rng: np.random.Generator) -> float:
-    """Return a moment some seconds before the robot comes to a place of its path, and not nearer than NEAREST."""
+    """Return a random time, at most 6 s before the robot comes within NEAREST m of a place on its path."""
     path = trip.path
     far = np.flatnonzero(np.hypot(*(path[: index + 1, 1:3] - path[index, 1:3]).T) >= NEAREST)
     latest = float(path[far[-1], 0]) if len(far) else 0.1
@@ -179,7 +182,7 @@ def _blocked(
     thing: WorldObject,
     until: float = math.inf,
 ) -> Scenario:
-    """Return a scenario in which something comes into the way at a place of the path."""
+    """Return a scenario in which an object blocks the path at a place."""
     at = _on_way(trip, index, rng)
     events = [Event(at, "add", thing.id, object=thing)]
     if math.isfinite(until):
@@ -191,7 +194,7 @@ def _blocked(
 
 
 def _unreachable(trip: Trip, thing: WorldObject, until: float) -> tuple[ErrorCode, ...]:
-    """Return the code with which the search may end: only where no other way is left that the robot can plan."""
+    """Return the error code with which the search may end; () if a path remains or the obstacle goes."""
     after = replace(trip.world, objects=(*trip.world.objects, thing))
     views = truth_of(trip.world).views(trip.thing, *_VIEW)
     left = math.isfinite(until) or leads_to(after, trip.task.start[:2], views)
@@ -199,9 +202,9 @@ def _unreachable(trip: Trip, thing: WorldObject, until: float) -> tuple[ErrorCod
 
 
 def leads_to(world: World, start: tuple[float, float], views: np.ndarray) -> bool:
-    """Return whether a way leads to one of some poses (N, 3), with the clearance of the planner and a cell of error.
+    """Return whether a path leads to one of the poses (N, 3).
 
-    A narrower gap is open in truth, and closed on a map that was measured.
+    The path has the planner's clearance plus one cell, because a measured map may close a narrower gap.
     """
     if not len(views):
         return False
@@ -215,7 +218,7 @@ def leads_to(world: World, start: tuple[float, float], views: np.ndarray) -> boo
 
 
 def _door(trip: Trip, rng: np.random.Generator) -> Scenario | None:
-    """A door closes; in a part of the runs it opens again after 15 to 40 s."""
+    """Return a scenario in which a door closes; in part of the runs it opens again after 15 to 40 s."""
     found = crossed(trip.world, trip.path[:, 1:3])
     if found is None:
         return None
@@ -225,7 +228,7 @@ def _door(trip: Trip, rng: np.random.Generator) -> Scenario | None:
 
 
 def _narrow(trip: Trip, rng: np.random.Generator) -> tuple[int, float, float]:
-    """Return a place on the path where there is little room: its index, the way's heading and the room's width."""
+    """Return a narrow place of the path: its index, the path's heading and the free width."""
     path, truth = trip.path, truth_of(trip.world)
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path[:, 1:3], axis=0), axis=1))])
     middle = np.flatnonzero((along > NEAREST + 0.7) & (along < along[-1] - 1.5))
@@ -248,7 +251,7 @@ def _static(trip: Trip, rng: np.random.Generator) -> Scenario:
 
 
 def _person(trip: Trip, rng: np.random.Generator) -> Scenario:
-    """Somebody stands in the way for 10 to 30 s."""
+    """Return a scenario in which a person stands in the path for 10 to 30 s."""
     index, heading, _ = _narrow(trip, rng)
     xy = (round(float(trip.path[index, 1]), 3), round(float(trip.path[index, 2]), 3))
     person = standing_person(trip.world, xy, heading + math.pi)
@@ -256,7 +259,7 @@ def _person(trip: Trip, rng: np.random.Generator) -> Scenario:
 
 
 def _unseen(trip: Trip, rng: np.random.Generator) -> Scenario:
-    """A clean pane of glass stands across the way."""
+    """Return a scenario with a clean pane of glass across the path."""
     index, heading, width = _narrow(trip, rng)
     xy = (round(float(trip.path[index, 1]), 3), round(float(trip.path[index, 2]), 3))
     pane = glass_pane(trip.world, xy, heading, round(min(max(width - 0.1, 0.6), 1.4), 2))
@@ -264,7 +267,10 @@ def _unseen(trip: Trip, rng: np.random.Generator) -> Scenario:
 
 
 def _goal_occupied(trip: Trip, rng: np.random.Generator) -> Scenario:
-    """A crate stands where the robot came to stand without it; the thing can be faced from elsewhere or not."""
+    """Return a scenario with a crate at the robot's final place of the undisturbed run.
+
+    The object may or may not be reachable from elsewhere.
+    """
     at, (_, x, y, yaw) = _at(trip, rng, 0.6), trip.path[-1]
     thing = crate(trip.world, (round(float(x), 3), round(float(y), 3)), float(yaw), 0.5)
     after = replace(trip.world, objects=(*trip.world.objects, thing))
@@ -275,11 +281,14 @@ def _goal_occupied(trip: Trip, rng: np.random.Generator) -> Scenario:
     )  # fmt: skip
 
 
-# --- the robot ------------------------------------------------------------------------------------------------
+# --- failures of the robot -------------------------------------------------------------------------------------
 
 
 def _lost(trip: Trip, rng: np.random.Generator) -> Scenario:
-    """Localisation jumps by 1 to 2 m and 20 to 60 degrees; in a part of the runs it is mended after 6 to 12 s."""
+    """Return a scenario in which localisation jumps by 1 to 2 m and 20 to 60 degrees.
+
+    In part of the runs it recovers after 6 to 12 s.
+    """
     at = _at(trip, rng)
     bearing, away = float(rng.uniform(-math.pi, math.pi)), float(rng.uniform(1.0, 2.0))
     turn = math.radians(float(rng.uniform(20.0, 60.0))) * float(rng.choice([-1.0, 1.0]))
@@ -294,7 +303,7 @@ def _lost(trip: Trip, rng: np.random.Generator) -> Scenario:
 
 
 def _energy(trip: Trip, rng: np.random.Generator) -> Scenario:
-    """The battery suddenly lasts for the way back and a part of the way on, not for the thing and the way back."""
+    """Return a scenario in which the battery lasts for the path back, but not for the target first."""
     at = _at(trip, rng)
     back = length_of(trip.path[trip.path[:, 0] <= at, 1:3])
     left = length_of(trip.path[:, 1:3]) - back
@@ -303,7 +312,7 @@ def _energy(trip: Trip, rng: np.random.Generator) -> Scenario:
 
 
 def _navigator(trip: Trip, rng: np.random.Generator) -> Scenario:
-    """The navigator dies; in a part of the runs it is back after 3 to 7 s."""
+    """Return a scenario in which the navigator dies; in part of the runs it is back after 3 to 7 s."""
     at, back = _at(trip, rng), bool(rng.random() < _BACK)
     until = at + float(rng.uniform(3.0, 7.0)) if back else math.inf
     codes = () if back else (ErrorCode.NAVIGATOR_UNAVAILABLE,)
@@ -314,7 +323,7 @@ def _navigator(trip: Trip, rng: np.random.Generator) -> Scenario:
 
 
 def _sensors(trip: Trip, rng: np.random.Generator) -> Scenario:
-    """The camera falls silent; in a part of the runs it is back after 4 to 8 s."""
+    """Return a scenario in which the camera stops; in part of the runs it is back after 4 to 8 s."""
     at, back = _at(trip, rng), bool(rng.random() < _BACK)
     events = [Event(at, "mute", sensor="camera")]
     if back:

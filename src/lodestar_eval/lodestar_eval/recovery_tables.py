@@ -18,7 +18,7 @@ _BOUNDS = {"tsr": 0.90, "cda": 0.75, "cda_3": 0.85, "false": 0.02, "lost_s": 30.
 
 
 def result_of(found: Sequence[RecoveryRun], wall: float) -> Result:
-    """Return metrics, bars and tables of runs; those without an event count for false recoveries alone."""
+    """Return metrics, pass thresholds and tables; runs without a failure count only for false recoveries."""
     plain = [run for run in found if run.cause == NO_EVENT]
     disturbed = [run for run in found if run.cause != NO_EVENT]
     rows = list(dict.fromkeys(run.row_name for run in disturbed))
@@ -87,7 +87,7 @@ def _of_cause(row: str, cause: str, runs: Sequence[RecoveryRun]) -> dict[str, fl
 
 
 def _rows(metrics: dict[str, float], rows: Sequence[str], rivals: Sequence[str]) -> Table:
-    """Return the rows side by side (VLM-DEWM table 6)."""
+    """Return the table of all robot variants (VLM-DEWM table 6)."""
     lines = []
     for row in rows:
         low, high = (metrics.get(f"tsr_over.{row}_{end}", float("nan")) for end in ("low", "high"))
@@ -118,7 +118,9 @@ def _line(row: str, cause: str, runs: Sequence[RecoveryRun]) -> tuple[str, ...]:
 
 
 def _against(found: Sequence[RecoveryRun], row: str) -> dict[str, float]:
-    """Return the difference of TSR, full minus a row, over the runs that both have; buildings are drawn anew."""
+    """Return the task success rate (TSR) of the full robot minus that of a variant, over the runs of both,
+    with buildings resampled. row: the variant's name.
+    """
     pairs: dict[tuple[int, str], dict[str, bool]] = {}
     for run in found:
         pairs.setdefault((run.seed, run.cause), {})[run.row_name] = run.success
@@ -147,7 +149,7 @@ def _bars(metrics: dict[str, float], rows: Sequence[str]) -> tuple[Bar, ...]:
 
 
 def _confusion(runs: Sequence[RecoveryRun], causes: Sequence[str]) -> Table:
-    """Return the first diagnoses by induced cause."""
+    """Return the table of first diagnoses by induced cause."""
     seen = Counter((run.cause, run.diagnoses[0] if run.diagnoses else "none") for run in runs)
     named = list(dict.fromkeys([*causes, *sorted({name for _, name in seen})]))
     rows = tuple((cause, *(str(seen[cause, name] or "") for name in named)) for cause in causes)

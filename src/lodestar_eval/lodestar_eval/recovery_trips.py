@@ -1,4 +1,4 @@
-"""Searches for things that the robot knows, in buildings whose kind follows the seed."""
+"""Searches for known objects, in buildings whose kind depends on the seed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World, WorldObject
 
 WORLDS = ("apartment", "office", "warehouse")
-NEAREST = 1.3  # m of the robot from what comes into its way, when it comes
-SHORTEST = 7.0  # m of way to the thing, so that there is time for an event
-_STARTS = 60  # places that are tried as a start
+NEAREST = 1.3  # m, least distance of the robot from an obstacle when it appears
+SHORTEST = 7.0  # m, least path to the object, so that there is time for an event
+_STARTS = 60  # number of places tried as a start
 
 
 @dataclass(frozen=True)
 class Trip:
-    """A search in an undisturbed building. path: (N, 4) stamp, x, y, yaw of the run without an event."""
+    """Search for a known object in an undisturbed building.
+
+    path: (N, 4) stamp, x, y, yaw of the run without a failure event.
+    """
 
     spec: str
     seed: int
@@ -32,12 +35,12 @@ class Trip:
 
     @property
     def thing(self) -> WorldObject:
-        """Return what is searched for."""
+        """Return the object that is searched for."""
         return self.world.object(self.task.target_ids[0])
 
 
 def trip_of(seed: int) -> Trip:
-    """Return the search of a seed: its way leads through a doorway if any does. Raises WorldError."""
+    """Return the search of a seed; its path leads through a doorway if possible. Raises WorldError."""
     spec = WORLDS[seed % len(WORLDS)]
     world = replace(world_from_spec(spec, seed), events=())
     rng = np.random.default_rng([seed, 0x4EC0])
@@ -63,7 +66,7 @@ def _carries(world: World, thing: WorldObject) -> bool:
 def _starts(
     world: World, thing: WorldObject, rng: np.random.Generator
 ) -> Iterator[tuple[float, float, float]]:
-    """Yield starts from which the thing is not seen, far enough from it."""
+    """Yield start poses far enough from the object, which is not in view there."""
     truth = truth_of(world)
     roomy = np.isfinite(truth.lengths(world.start[:2])) & (truth.clearance >= 0.5) & ~truth.covered
     cells = np.argwhere(roomy)
@@ -80,7 +83,7 @@ def _starts(
 
 
 def crossed(world: World, way: np.ndarray) -> tuple[Doorway, int] | None:
-    """Return the doorway that a way (N, 2) leads through, as far as possible from its ends, and where on the way."""
+    """Return the doorway on a path (N, 2) that is farthest from the path's ends, and its index on the path."""
     best: tuple[float, Doorway, int] | None = None
     for doorway in doorways(world):
         away = np.hypot(*(way - doorway.center).T)

@@ -1,9 +1,9 @@
-"""The baseline searcher: nearest frontier with perfect perception.
+"""Baseline searcher: nearest frontier with perfect perception.
 
 It has the same robot, scan and grid, and the camera's field of view and range. It drives to the reachable place
-nearest by path that shows space not yet looked at. It chooses again on arrival, when that space was seen on the way,
-or when the goal fails. After everything was looked at from the camera's range, it looks from nearer. As soon as the
-target is visible to the camera by ground truth, it takes the shortest true path to a success pose.
+nearest by path that shows unseen space. It chooses again on arrival, when that space has been seen, or when the goal
+fails. After all space was seen from the camera's range, it looks again from nearer. As soon as the target is visible
+to the camera by ground truth, it takes the shortest true path to a success pose.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy import ndimage
 from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.experts.coverage import LookedAt
-from lodestar.geometry.poses import yaw_of
+from lodestar.geometry.poses import planar_pose, yaw_of
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
@@ -31,6 +31,15 @@ from lodestar_sim.simulator import SimConfig, Simulator
 from lodestar_sim.tasks import Task
 from lodestar_sim.worlds.world import World
 
+REFERENCE_FRAME_INTERVAL = 0.25  # simulated seconds between images; that of an episode
+REFERENCE_CONTROL_INTERVAL = 0.1  # simulated seconds between steps; that of an episode
+# metres from which a cell counts as looked at, one per pass: the camera's range, then as FrontierConfig
+REFERENCE_LOOK_RANGES: tuple[float, ...] = (SIGHT, 4.5, 2.5)
+REFERENCE_SMALLEST = 8  # cells of the smallest piece of frontier; as FrontierTrackerConfig
+REFERENCE_CLEARANCE = 0.40  # metres of a goal from obstacles; chosen
+REFERENCE_AHEAD = 1.5  # metres from the goal to the point that the robot turns to; chosen
+REFERENCE_CRUISE = 0.5  # m/s on the last path, which is not simulated; chosen
+
 _CAMERA = CameraConfig()
 _EIGHT = np.ones((3, 3), bool)
 
@@ -40,15 +49,7 @@ class ReferenceConfig:
     """Parameters of the reference searcher."""
 
     time_limit: float = 600.0  # simulated seconds; that of an episode
-    frame_interval: float = 0.25  # simulated seconds between images; that of an episode
-    control_interval: float = 0.1  # simulated seconds between steps; that of an episode
-    # metres from which a cell counts as looked at, one per pass: the camera's range, then as FrontierConfig
-    look_ranges: tuple[float, ...] = (SIGHT, 4.5, 2.5)
-    smallest: int = 8  # cells of the smallest piece of frontier; as FrontierTrackerConfig
-    clearance: float = 0.40  # metres of a goal from obstacles; chosen
-    ahead: float = 1.5  # metres from the goal to the point that the robot turns to; chosen
     excluded: float = 0.5  # metres around a goal that failed or showed nothing; chosen
-    cruise: float = 0.5  # m/s on the last path, which is not simulated; chosen
     simulator: SimConfig = field(default_factory=SimConfig)
     mapping: MappingConfig = field(default_factory=MappingConfig)
     navigator: NavigatorConfig = field(default_factory=NavigatorConfig)
@@ -72,7 +73,7 @@ class ReferenceOutcome:
 
 
 class ReferenceSearcher:
-    """One search of one task; `run` returns the outcome, the same for the same seed."""
+    """One search of one task; `run` returns the outcome, reproducible by seed."""
 
     def __init__(
         self, world: World, task: Task, seed: int, config: ReferenceConfig = ReferenceConfig()
@@ -84,27 +85,27 @@ class ReferenceSearcher:
         self._plan = PlanChain(config.mapping)
         self._ranges = RangeSensors(self._simulator, config.mapping)
         self._navigator = Navigator(config.navigator)
-        self._looked = LookedAt(max(config.look_ranges))
+        self._looked = LookedAt(max(REFERENCE_LOOK_RANGES))
         self._sight = Sight(world)
         self._fov = 2.0 * math.atan(_CAMERA.width / (2.0 * _CAMERA.fx))
         self._grid: OccupancyGrid2D | None = None
         self._goal: np.ndarray = np.zeros(3)
         self._failed: list[np.ndarray] = []
-        self._aim: np.ndarray | None = None  # (n, 2) points of the piece of frontier that it drives to
+        self._aim: np.ndarray | None = None  # (n, 2) points of the current frontier piece
         self._level = 0
         self.goals = 0
 
     def run(self) -> ReferenceOutcome:
-        """Search from the start to the target, or until nothing is left to look at."""
+        """Search from the start to the target, or until no unseen space is left."""
         config, simulator = self.config, self._simulator
         path, next_frame, found, lost = [simulator.true_pose.copy()], 0.0, False, False
         while simulator.time <= config.time_limit and not found and not lost:
             if simulator.time + 1e-9 >= next_frame:
-                next_frame += config.frame_interval
+                next_frame += REFERENCE_FRAME_INTERVAL
                 found = self._perceive()
                 lost = not found and not self._decide()
             self._drive()
-            simulator.step(config.control_interval)
+            simulator.step(REFERENCE_CONTROL_INTERVAL)
             path.append(simulator.true_pose.copy())
         rest = shortest_path_length(self._world, simulator.true_pose, self._task.target_ids) if found else 0.0
         success = found and math.isfinite(rest)
@@ -113,18 +114,17 @@ class ReferenceSearcher:
             success,
             simulator.path_length + rest,
             shortest_path_length(self._world, self._task.start, self._task.target_ids),
-            simulator.time + rest / config.cruise,
+            simulator.time + rest / REFERENCE_CRUISE,
             self.goals,
             np.array(path),
         )
 
     @property
     def _pose(self) -> np.ndarray:
-        map_from_base = self._simulator.map_from_base
-        return np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
+        return planar_pose(self._simulator.map_from_base)
 
     def _perceive(self) -> bool:
-        """Scan and look; return whether the target is visible."""
+        """Process a scan and a camera view; return whether the target is visible."""
         base = self._simulator.map_from_base
         self._ranges.give(self._plan)
         self._grid = self._plan.grid
@@ -143,15 +143,15 @@ class ReferenceSearcher:
             self._aim = None
 
     def _decide(self) -> bool:
-        """Choose a goal; return False if nothing is left to look at."""
+        """Choose a goal; return False if no unseen space is left."""
         assert self._grid is not None
         if self._aim is not None:
-            within = self.config.look_ranges[self._level]
+            within = REFERENCE_LOOK_RANGES[self._level]
             cells = self._grid.cells_of(self._aim)
             if self._looked.unseen(within)[cells[:, 0], cells[:, 1]].mean() >= 0.5:
                 return True
         lengths = path_lengths(self._grid, self._pose[:2], self.config.navigator.travel)
-        for level in range(len(self.config.look_ranges)):
+        for level in range(len(REFERENCE_LOOK_RANGES)):
             nearest = self._nearest(lengths, level)
             if nearest is not None:
                 self._goal, self._aim = nearest
@@ -162,22 +162,24 @@ class ReferenceSearcher:
         return False
 
     def _nearest(self, lengths: np.ndarray, level: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return the goal (3,) nearest by path beside a piece of frontier, and that piece's unseen points (n, 2)."""
+        """Return the goal (3,) nearest by path at the border of an unseen region, and the region's n unseen
+        points (n, 2).
+        """
         grid, config = self._grid, self.config
         assert grid is not None
-        unseen = self._looked.unseen(config.look_ranges[level])
+        unseen = self._looked.unseen(REFERENCE_LOOK_RANGES[level])
         border = ndimage.binary_dilation(unseen & ~grid.occupied, _EIGHT) & grid.free
         labels, count = ndimage.label(border, _EIGHT)
         if count == 0:
             return None
         sizes = np.bincount(labels.ravel())
-        roomy = np.isfinite(lengths) & (obstacle_distance(grid) >= config.clearance)
+        roomy = np.isfinite(lengths) & (obstacle_distance(grid) >= REFERENCE_CLEARANCE)
         for goal_xy in self._failed:
             rows, columns = np.ogrid[: grid.cells.shape[0], : grid.cells.shape[1]]
             row, column = grid.cells_of(goal_xy[None])[0]
             roomy &= (rows - row) ** 2 + (columns - column) ** 2 > (config.excluded / grid.resolution) ** 2
-        reach = round(config.ahead / grid.resolution)
-        big = border & (sizes[labels] >= config.smallest)
+        reach = round(REFERENCE_AHEAD / grid.resolution)
+        big = border & (sizes[labels] >= REFERENCE_SMALLEST)
         near = ndimage.distance_transform_edt(~big, return_distances=False, return_indices=True)
         away = np.hypot(near[0] - np.indices(grid.cells.shape)[0], near[1] - np.indices(grid.cells.shape)[1])
         cost = np.where(roomy & (away <= reach), lengths + away * grid.resolution, np.inf)

@@ -17,7 +17,7 @@ HALVES = ("fit", "report", "all")
 
 
 class BadData(ValueError):
-    """The folder lacks required data; the message names it."""
+    """Raised if the folder lacks required data; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Rooms:
-    """Sentences and, by scan, the objects that they describe."""
+    """Sentences over annotated rooms. entities: objects by scan (room) and id."""
 
     sentences: tuple[Sentence, ...]
     entities: dict[str, dict[int, Entity]]
 
 
 def half_of(scan: str) -> str:
-    """ "fit" or "report", by a hash of the scan's name: a room is in one half with all of its sentences."""
+    """Return the half of a room and all its sentences, "fit" or "report", by a hash of the scan's name."""
     return HALVES[hashlib.sha256(scan.encode()).digest()[0] % 2]
 
 

@@ -15,7 +15,7 @@ from lodestar_eval import benchmarks
 
 @dataclass(frozen=True)
 class Bar:
-    """A bound of a metric. `at_least`: lower bound, otherwise upper."""
+    """Pass threshold of a metric. at_least: whether `bound` is a lower bound, else an upper one."""
 
     name: str
     value: float
@@ -24,12 +24,12 @@ class Bar:
 
     @property
     def holds(self) -> bool:
-        """Return whether the value keeps the bound; NaN never does."""
+        """Return whether the value meets the threshold; NaN never does."""
         return self.value >= self.bound if self.at_least else self.value <= self.bound
 
     @property
     def rule(self) -> str:
-        """Return the bound as text."""
+        """Return the threshold as text."""
         return f"{'≥' if self.at_least else '≤'} {self.bound:g}"
 
 
@@ -44,7 +44,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Plot:
-    """A picture of the report, named relative to its folder."""
+    """Picture of the report, with its file name relative to the report's folder."""
 
     file: str
     caption: str
@@ -59,12 +59,12 @@ class Result:
     tables: tuple[Table, ...] = ()
     plots: tuple[Plot, ...] = ()
     notes: tuple[str, ...] = ()
-    config: dict[str, Any] = field(default_factory=dict)  # values of defaults that no option sets
+    config: dict[str, Any] = field(default_factory=dict)  # default values that no option sets
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """`run(options, folder, progress)` measures; it may write plots and raw data into `folder`."""
+    """A benchmark. `run(options, folder, progress)` measures; it may write plots and raw data into `folder`."""
 
     name: str
     summary: str
@@ -73,7 +73,7 @@ class Benchmark:
 
 
 class BadOptions(ValueError):
-    """Options that parse but are inconsistent; the message says what to write instead."""
+    """Raised for options that parse but are inconsistent; the message says what to write instead."""
 
 
 def all_benchmarks() -> dict[str, Benchmark]:

@@ -1,11 +1,12 @@
-"""NAME.json and NAME.md of a benchmark."""
+"""Writer of a benchmark's report files, NAME.json and NAME.md."""
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,20 @@ def write_report(
     return json_path, markdown_path
 
 
+def write_csv(file: Path, rows: Sequence[Mapping[str, Any]], missing: object = "") -> None:
+    """Write rows by column name, with all columns that any row has. missing: value of a column that a row lacks."""
+    with file.open("w", newline="", encoding="utf-8") as out:
+        writer = csv.DictWriter(
+            out, list(dict.fromkeys(name for row in rows for name in row)), restval=missing
+        )
+        writer.writeheader()
+        writer.writerows(rows)
+
+
 def markdown(
     name: str, summary: str, arguments: Sequence[str], machine: dict[str, Any], result: Result
 ) -> str:
-    """Return the page for a person: the command, bars, metrics, tables and pictures."""
+    """Return the Markdown report: command, pass thresholds, metrics, tables and pictures."""
     command = shlex.join(["python", "-m", "lodestar_eval", name, *arguments])
     lines = [f"# {name}", "", summary, "", "```", command, "```", ""]
     if result.bars:

@@ -14,15 +14,15 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.frames import ImageBox
 from lodestar_eval.referit import BadData
 
-VIEWS = 36  # images of a panorama
-_AHEAD = 1.5  # metres along the ray to an object whose place is not known; the median of those that are known
-_DEGREES = 30.0  # between headings
+VIEWS = 36  # number of images of a panorama
+_AHEAD = 1.5  # m along the ray to an object of unknown place; the median of the known ones
+_DEGREES = 30.0  # degrees between headings
 
 
 @dataclass(frozen=True)
 class Building:
-    """boxes: image id -> object id -> box; image ids are viewpoint * 36 + view + 1. places: (2,) of each visible
-    object, metres. tour: viewpoints in an order in which they can be walked.
+    """One building. boxes: image id -> object id -> box; image ids are viewpoint * 36 + view + 1. places: (2,) of
+    each visible object, metres. tour: viewpoints in a walkable order.
     """
 
     name: str

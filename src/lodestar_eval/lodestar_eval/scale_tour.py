@@ -1,4 +1,4 @@
-"""One tour of a stocked building by the whole robot, and what each frame, query, decision and save costs on the way."""
+"""Tour of a stocked building by the complete robot, with the cost of each frame, query, decision and save."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lodestar.query.verdict import PoolCache, score_pool
 from lodestar.scene.records import EntityState
 from lodestar.storage.saved_map import load_map, save_map
 from lodestar.storage.snapshot import SnapshotFolder
-from lodestar_eval.memory import reset_peak, resident_bytes
+from lodestar_eval.memory import peak_bytes, reset_peak, resident_bytes
 from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
 from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_eval.stages import StageClock
@@ -32,26 +32,28 @@ from lodestar_eval.stocked_building import BuildingSize, Waypoint, stocked_build
 from lodestar_eval.tour import NARROW
 from lodestar_sim.simulator import SimConfig, Simulator
 
-_CONTROL = 0.1  # s, that of an episode
-_SPEED, _SPIN = 0.5, 0.9  # m/s, rad/s: the robot turns all around as it goes; chosen
-_NEAR = 0.12  # m at which a waypoint is come to; chosen
-_STUCK = 60.0  # s beyond those of a straight way, in which a waypoint must be reached; chosen
-_QUERY_EVERY = 10  # frames between two queries, so that each finds a scene that has changed
-_MATCH = 0.15  # m between the middles of an entity and of an object of its category that it stands for
-_TICKS = 60  # of the loop in which a decision has to be made
-_LATER = 1e9  # s, when a saved map is loaded
-#: Stages that simulate sensors and a detector.
+_CONTROL = 0.1  # s, control interval as in an episode
+_SPEED, _SPIN = 0.5, 0.9  # m/s, rad/s: the robot spins as it drives; chosen
+_NEAR = 0.12  # m, distance at which a waypoint counts as reached; chosen
+_STUCK = 60.0  # s in addition to a straight drive, within which a waypoint must be reached; chosen
+_QUERY_EVERY = 10  # frames between two queries, so that each query meets a changed scene
+_MATCH = 0.15  # m, greatest distance of the centres of an entity and its object, of one category
+_TICKS = 60  # most ticks of the loop until a decision
+_LATER = 1e9  # s, clock of the session that loads a saved map
+#: Stages that simulate sensors and the detector.
 OUTSIDE = frozenset({"render", "ranges", "detect"})
 #: Stages of the extraction cycle: surfaces and carving, votes and instances, entities.
 CYCLE = frozenset({"geometry", "fuse", "scene"})
 
 
-MARKS = (0.10, 0.25, 0.50, 1.00)  # of the tour, or of the building; issue 37
+MARKS = (0.10, 0.25, 0.50, 1.00)  # shares of the tour, or of the building; issue 37
 
 
 @dataclass(frozen=True)
 class ScaleSettings:
-    """size: of the building. interval: simulated seconds between images. width, height: pixels of the images."""
+    """Settings of a tour of a large building. size: of the building. interval: simulated seconds between
+    images. width, height: pixels of the images. marks: shares of the tour at which the state is measured.
+    """
 
     size: BuildingSize = field(default_factory=BuildingSize)
     seed: int = 1
@@ -60,12 +62,12 @@ class ScaleSettings:
     height: int = 240
     marks: tuple[float, ...] = MARKS
     noise: str = "mild"
-    decisions: int = 5  # at each mark
+    decisions: int = 5  # number of decisions at each mark
 
 
 @dataclass(frozen=True)
 class FrameCost:
-    """Of one image: the share of the tour before it, processor seconds by stage, seconds that passed in all of it."""
+    """Cost of one image. share: part of the tour done; stages: processor seconds; seconds: wall time."""
 
     share: float
     stages: dict[str, float]
@@ -73,18 +75,18 @@ class FrameCost:
 
     @property
     def robot(self) -> float:
-        """Return the processor seconds of the robot's own stages."""
+        """Return the robot's processor seconds, without rendering, simulated ranges and detection."""
         return sum(value for name, value in self.stages.items() if name not in OUTSIDE)
 
     @property
     def cycle(self) -> float:
-        """Return the processor seconds of the extraction cycle."""
+        """Return the processor seconds of the stages "geometry", "fuse" and "scene"."""
         return sum(value for name, value in self.stages.items() if name in CYCLE)
 
 
 @dataclass(frozen=True)
 class QueryCost:
-    """Of one query: the share of the tour before it, seconds that passed, processor seconds."""
+    """Cost of one query, in wall and in processor seconds. share: part of the tour done."""
 
     share: float
     seconds: float
@@ -93,7 +95,10 @@ class QueryCost:
 
 @dataclass(frozen=True)
 class Mark:
-    """State at a share of the tour; seconds and bytes."""
+    """Size of the map and its costs after a share of the tour; seconds and bytes.
+
+    peak: most memory since the mark before, with the images that the simulator renders.
+    """
 
     share: float
     rooms: int
@@ -103,6 +108,7 @@ class Mark:
     entities: int
     voxels: int
     bytes: int
+    peak: int
     layers: float
     decisions: tuple[float, ...]
     save: float
@@ -133,7 +139,7 @@ class TourRecord:
 
 
 class ScaleTour:
-    """The robot on its tour. folder: of its memory and of the maps that are saved on the way."""
+    """Robot on its tour. folder: for its memory and the maps saved on the way."""
 
     def __init__(self, settings: ScaleSettings, phrases: PhraseBook, folder: Path) -> None:
         self.settings, self._phrases, self._folder = settings, phrases, folder
@@ -160,7 +166,7 @@ class ScaleTour:
         return self.robot.headless.map
 
     def run(self, rooms: int | None = None) -> TourRecord:
-        """Drive the tour, or its first rooms, and measure."""
+        """Drive the tour, or its first `rooms` rooms, and measure."""
         if rooms is not None:
             self.way = [one for one in self.way if one.rooms < rooms]
         began, record, ahead = time.perf_counter(), self.record, list(self.settings.marks)
@@ -178,9 +184,9 @@ class ScaleTour:
     # --- driving --------------------------------------------------------------------------------------------
 
     def _drive(self) -> Iterator[tuple[Waypoint, float]]:
-        """Follow the way, turning all around; give the waypoint ahead and the share of the way after every step.
+        """Follow the path while spinning; yield the waypoint ahead and the share of the path after every step.
 
-        Raises RuntimeError where the robot is held: what it would measure from there on is no tour.
+        Raises RuntimeError if the robot is stuck, because further measurements would not be of the tour.
         """
         places = np.array([[one.x, one.y] for one in self.way])
         legs = np.linalg.norm(np.diff(places, axis=0, prepend=places[:1]), axis=1)
@@ -221,7 +227,7 @@ class ScaleTour:
             self.record.queries.append(self._query(share))
 
     def _query(self, share: float) -> QueryCost:
-        """Return the cost of one relational query on the scene of now, with a phrase that is new."""
+        """Return the cost of one relational query with a new phrase on the current scene."""
         things, mirror = self.world.objects, self.map.mirror
         one, other = (things[int(i)] for i in self._asking.integers(len(things), size=2))
         words = f"the wobbly thing{len(self.record.queries)} {one.caption} next to the {other.caption}"
@@ -233,7 +239,7 @@ class ScaleTour:
         return QueryCost(share, time.perf_counter() - began, time.thread_time() - busy)
 
     def _decision(self) -> float:
-        """Return the processor seconds from a directive to its first goal, less what embeds words."""
+        """Return the processor seconds from a directive to its first goal, without text embedding."""
         headless, now = self.robot.headless, self.simulator.time
         wanted = self.world.objects[int(self._asking.integers(len(self.world.objects)))]
         headless.start(f"find the {wanted.caption}", now)
@@ -260,20 +266,24 @@ class ScaleTour:
         return spent
 
     def _mark(self, share: float, rooms: int) -> Mark:
+        peak = peak_bytes() - self._before
         reset_peak()
         voxels, scene = self.map.voxels.map, self.map.scene.dictionary
         held = resident_bytes() - self._before
         layers = self._layers()
         decisions = tuple(self._decision() for _ in range(self.settings.decisions))
         save, load, size, same = self._saved()
+        reset_peak()
         return Mark(
             share, rooms, self.map.grid.free_area, len(self.record.frames), len(voxels.instances()), len(scene),
-            voxels.voxel_count, held, layers, decisions, save, load, size, same,
+            voxels.voxel_count, held, peak, layers, decisions, save, load, size, same,
         )  # fmt: skip
 
     def _layers(self) -> float:
-        """Return the processor seconds of a directive's pillars, similarity layers and zones, the second time: that is
-        what they take while it is followed.
+        """Return the processor seconds to update a directive's layers after one more image.
+
+        The layers are per-cell instances ("pillars"), similarity layers and zones; a first update builds them
+        and is not measured.
         """
         one, other = self.world.objects[1], self.world.objects[-1]
         directive = parts.directive_parser()(f"find the {one.caption} and keep away from the {other.caption}")
@@ -289,12 +299,16 @@ class ScaleTour:
         return seconds
 
     def _look_again(self) -> None:
-        """Look once more from here, so that the scene is another one."""
+        """Process one more image from here, so that the scene changes."""
         self.simulator.step(_CONTROL)
         self.robot.look()
 
     def _saved(self) -> tuple[float, float, int, bool]:
-        """Return the seconds to save the map and to load it into another, its bytes, and whether they are alike."""
+        """Save the map, load it into another, and compare the two.
+
+        Returns the seconds to save, the seconds to load, the bytes, and whether both maps have equal numbers
+        of voxels, instances and entities.
+        """
         place = self._folder / "map"
         began = time.perf_counter()
         save_map(SnapshotFolder(place), self._archive_parts(self.map), {})
@@ -340,7 +354,7 @@ class ScaleTour:
         self._store.close()
 
     def _matched(self, alive: list) -> int:
-        """Return the number of objects that an entity of their category stands for, one each."""
+        """Return the number of objects matched one to one by an entity of their category."""
         found = 0
         by_kind: dict[str, list[np.ndarray]] = {}
         for one in alive:

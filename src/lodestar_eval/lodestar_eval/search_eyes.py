@@ -1,4 +1,4 @@
-"""A scripted model that looks at the pictures of a search, and the images that an episode keeps for it."""
+"""Scripted vision model for the pictures of a search, and the images that an episode keeps for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lodestar.experts.specs import Role
 from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.keyframes.store import KeyframeConfig, KeyframeStore
 from lodestar.language.model_reasoner import ModelReasoner
-from lodestar.language.reasoner import Judgement
+from lodestar.language.reasoner import Judgement, RankRequest
 from lodestar.language.views import FRONTIER, GO, PICTURE
 from lodestar.memory.keyframe_contours import annotated_jpeg
 from lodestar.models.chat import OpenAiChat, Shorter
@@ -39,36 +39,37 @@ if TYPE_CHECKING:
     from lodestar_eval.settings import EpisodeSettings
 
 VIEW, PICTURES, ANSWERS = "view", "pictures", "answers"
-#: What the scripted model is shown: views of the search, with them pictures of elsewhere, or pictures with a question.
+#: Inputs of the scripted model: views of the search, also pictures from elsewhere, or also pictures with a
+#: question.
 EYES = ("none", VIEW, PICTURES, ANSWERS)
-_BEYOND = 0.05  # cosine by which a frontier's picture must fit better than the others; chosen
-_BEST = 3  # things of a picture by which it is judged; chosen
+_BEYOND = 0.05  # least lead in cosine of the best frontier's picture over the others; chosen
+_BEST = 3  # number of best objects of a picture that count; chosen
 _DATA = re.compile(r"^<data>\n(.*)\n</data>", re.MULTILINE | re.DOTALL)
 
 
 class SearchEyes:
-    """Judges views as a model would that reads marks and looks at pictures.
+    """Scripted vision model that judges the marks on a view and chooses among pictures of frontiers.
 
-    A mark is worth going to where its words name what is looked for. Of the pictures it takes one that truly shows the
-    target, else that of the frontier whose things are nearest in meaning to it, where that stands out. What a picture
-    shows it knows by the simulator's truth of that very picture, and of others nothing. target_ids: of the task.
+    A mark is worth a visit if its words name the target. The chosen picture is one that truly shows the
+    target; else that of the frontier whose objects are clearly closest in meaning to the target. The model
+    knows the true content of each picture, and nothing beyond it. target_ids: of the task.
     """
 
     def __init__(self, phrases: PhraseBook) -> None:
         self.target_ids: frozenset[int] = frozenset()
-        self.chosen = 0  # pictures
+        self.chosen = 0  # number of pictures chosen
         self._phrases = phrases
         self._seen: dict[str, dict[int, str]] = {}
 
     def keep(self, image: bytes, things: dict[int, str]) -> None:
-        """Note what a picture truly shows: object id -> category."""
+        """Record the objects that a picture truly shows: object id -> category."""
         self._seen[hashlib.sha256(image).hexdigest()] = things
 
     def complete(
         self, system: str, user: str, schema: dict[str, Any], images: Sequence[bytes] = (),
         shorter: Shorter | None = None,
     ) -> str:  # fmt: skip
-        """See ChatModel."""
+        """Return a scripted JSON answer; see `ChatModel.complete`."""
         found = _DATA.search(user)
         records = [json.loads(line) for line in found.group(1).splitlines()] if found else []
         target = next((r["looked_for"] for r in records if "looked_for" in r), "")
@@ -94,7 +95,7 @@ class SearchEyes:
         return json.dumps({**answer, "action": turns[0] if turns else GO})
 
     def _picture(self, target: str, kinds: Sequence[str], images: Sequence[bytes]) -> tuple[int, str]:
-        """Return the number of the picture that is worth going to, 0 = none, and why."""
+        """Return the number of the picture that is worth a visit, 0 = none, and the reason."""
         shown = [self._seen.get(hashlib.sha256(image).hexdigest(), {}) for image in images]
         for number, things in enumerate(shown, start=1):
             if self.target_ids & things.keys():
@@ -115,17 +116,17 @@ class SearchEyes:
 
 
 class AnswerEyes(Eyes):
-    """Answers about the annotated pictures of a run by their own truth."""
+    """Answers about the annotated pictures of a run by ground truth."""
 
     def __init__(self) -> None:
         self._views: dict[str, View] = {}
 
     def keep(self, image: bytes, view: View) -> None:
-        """Note what a picture truly shows."""
+        """Record the true content of a picture."""
         self._views[hashlib.sha256(image).hexdigest()] = view
 
     def view(self, image: bytes) -> View | None:
-        """See Eyes."""
+        """Return the recorded content of a picture; None for an unknown one."""
         return self._views.get(hashlib.sha256(image).hexdigest())
 
 
@@ -134,7 +135,7 @@ _serving: ContextVar[tuple[AnswerEyes, OpenAiChat] | None] = ContextVar("serving
 
 @contextmanager
 def served(settings: EpisodeSettings) -> Iterator[EpisodeSettings]:
-    """Yield settings of robots whose memory asks a model that looks, behind an endpoint on this machine."""
+    """Yield settings of robots whose memory queries a vision model behind a local endpoint."""
     eyes = AnswerEyes()
     with looking_server(eyes.look) as url:
         chat = OpenAiChat(ChatConfig(model="eyes", base_url=url, rest=0.0, spending=SpendingConfig(tokens=0)))
@@ -146,7 +147,7 @@ def served(settings: EpisodeSettings) -> Iterator[EpisodeSettings]:
 
 
 def serving() -> tuple[AnswerEyes, OpenAiChat]:
-    """Return the eyes of the block of `served` that runs, and how to ask them. Raises ValueError outside."""
+    """Return the scripted model and chat client of the enclosing `served` block; ValueError without one."""
     found = _serving.get()
     if found is None:
         raise ValueError(f"eyes {ANSWERS!r} need an endpoint: use settings of `served`")
@@ -154,17 +155,15 @@ def serving() -> tuple[AnswerEyes, OpenAiChat]:
 
 
 class EyesReasoner(ModelReasoner):
-    """A model's judgement of views alone."""
+    """Reasoner that uses the model only to judge views."""
 
-    def rank(
-        self, candidates: Any, task: Any, entities: Any = None, context: Sequence[str] = ()
-    ) -> list[Judgement]:
-        """See Reasoner; offline."""
-        return self._offline.rank(candidates, task, entities, context)
+    def rank(self, request: RankRequest) -> list[Judgement]:
+        """Rank candidates with the offline reasoner."""
+        return self._offline.rank(request)
 
 
 class SearchImages:
-    """Keeps images of an episode as the keyframes node does, and gives them to the robot's memory and explorer."""
+    """Keeps images of an episode like the keyframes node, and gives them to the robot's memory and explorer."""
 
     def __init__(self, robot: HeadlessRobot, eyes: SearchEyes | AnswerEyes, offered: bool) -> None:
         self._robot, self._eyes = robot, eyes
@@ -175,7 +174,7 @@ class SearchImages:
             robot.use_search_pictures(lambda keyframe: self.annotated(ImageName("", keyframe)))
 
     def take(self, frame: RgbdFrame, simulator: Simulator) -> None:
-        """Offer an image that the robot has seen just now."""
+        """Offer the robot's newest image to the store; if it is kept, pass it to explorer and memory."""
         robot = self._robot
         kept = self._store.offer(frame)
         if kept is None:
@@ -191,7 +190,7 @@ class SearchImages:
             robot.memory.take_keyframe(record)
 
     def _look(self, record: Keyframe, simulator: Simulator) -> None:
-        """Note what a keyframe of now truly shows."""
+        """Record the true content of a keyframe just taken."""
         ids, depth, _ = simulator.view_truth(record.camera.width, record.camera.height)
         pixels = np.bincount(ids.ravel())
         metres = np.bincount(ids.ravel(), np.where(np.isfinite(depth), depth, 0.0).ravel()) / np.maximum(
@@ -202,7 +201,7 @@ class SearchImages:
         self._true[record.id] = scene, frozenset(thing.id for thing in scene.things if thing.id in near)
 
     def annotated(self, name: ImageName) -> bytes | None:
-        """Return an image with outlines and ids, as the memory node does; None where there is none."""
+        """Return an image with outlines and ids, as from the memory node; None if it is not stored."""
         try:
             keyframe, data = self._store.get(name.id, name.session)
         except KeyError:

@@ -18,7 +18,7 @@ from lodestar.query.verdict import Candidate, QueryConfig, prepare, score_pool
 from lodestar_eval.metrics import mean
 from lodestar_eval.referit import Rooms, Sentence
 
-#: FARM D.2: the geometric mean of predicate scores, w = 0.5, 0.3 for what is not of the class.
+#: FARM D.2: geometric mean of predicate scores; w = 0.5, 0.3 for objects outside the class.
 PAPER_CONFIG = QueryConfig(relation_weight=0.5, least_share=0.0, class_factor=0.3)
 CAUSES = ("parse", "label mismatch", "missing relation", "wrong viewpoint", "wrong relation")
 _TIE = 1e-6
@@ -33,7 +33,7 @@ class SentenceAnswer:
     answer: int | None
     graph: QueryGraph | None
     is_right: bool
-    chance: float  # of a guess among the objects of the target's class
+    chance: float  # probability that a guess among objects of the target's class is right
     cause: str
 
 
@@ -61,8 +61,10 @@ def solve_rooms(
 
 
 def _cause(sentence: Sentence, graphs: Sequence[QueryGraph], candidates: Sequence[Candidate]) -> str:
-    """Return the first error: no reading, the target is not of the class that was read, nothing distinguishes it
-    from the answer, a side predicate fails for it, or another predicate does.
+    """Return the cause of a wrong answer, the first that applies.
+
+    Causes: no parse; the target is not of the class that was read; no predicate separates target and answer;
+    the predicate that favours the answer most depends on the viewpoint, or does not.
     """
     if not graphs:
         return "parse"
@@ -81,7 +83,7 @@ def _cause(sentence: Sentence, graphs: Sequence[QueryGraph], candidates: Sequenc
 
 
 def accuracies(solved: Sequence[SentenceAnswer]) -> dict[str, float]:
-    """Return acc and its parts; NaN for an empty part."""
+    """Return the accuracy in total and by kind (easy, hard, view-dependent or not); NaN if none."""
     parts = {
         "acc": solved,
         "acc.easy": [s for s in solved if not s.sentence.hard],
@@ -94,7 +96,7 @@ def accuracies(solved: Sequence[SentenceAnswer]) -> dict[str, float]:
 
 
 def mcnemar(one: Sequence[bool], other: Sequence[bool]) -> tuple[int, int, float]:
-    """Return the counts that only one, and only the other, got right, and their exact two-sided p-value."""
+    """Return the counts right in `one` only and in `other` only, and the exact two-sided p-value."""
     first, second = np.asarray(one, bool), np.asarray(other, bool)
     gained, lost = int((first & ~second).sum()), int((~first & second).sum())
     count, fewer = gained + lost, min(gained, lost)

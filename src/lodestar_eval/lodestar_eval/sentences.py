@@ -16,14 +16,15 @@ _WORDS = {
     "NextTo": "next to", "Near": "near", "On": "on", "Below": "under",
     "Closest": "closest to", "Farthest": "farthest from",
 }  # fmt: skip
-_MIN_SIZE = 0.10  # m, longest side of a target
-_MARGIN = 0.8  # m by which the closest object is closer than the next
-_TOGETHER, APART = 0.4, 2.3  # m between boxes at which "next to" surely holds, and surely does not
+_MIN_SIZE = 0.10  # m, least longest side of a target
+_MARGIN = 0.8  # m by which the closest object is closer than the second closest
+# m, gap between boxes below which "next to" surely holds, and above which it surely does not
+_TOGETHER, APART = 0.4, 2.3
 
 
 @dataclass(frozen=True)
 class Made:
-    """A sentence, its target, and its relation ("" for a colour)."""
+    """Generated sentence with the id of its target and its relation, "" if it names a colour only."""
 
     text: str
     target: int
@@ -31,7 +32,7 @@ class Made:
 
 
 def make_sentences(world: World, count: int, rng: np.random.Generator) -> list[Made]:
-    """Return at most `count` different sentences, kinds of relation in turn."""
+    """Return at most `count` different sentences, with the kinds of relation in turn."""
     maker = _Maker(world, rng)
     kinds = {name: maker.of_kind(name) for name in ("color", *_WORDS, "Between", "nested")}
     made: dict[str, Made] = {}
@@ -89,9 +90,7 @@ class _Maker:
         return None
 
     def _surely(self, name: str, target: WorldObject, anchor: WorldObject) -> bool:
-        """Return whether the relation holds by a margin, and for no rival of the target with any object like the
-        anchor.
-        """
+        """Return whether the relation holds by a margin, and for nothing similar to target or anchor."""
         scene, rivals = self.scene, self._rivals(target)
         anchors = [t for t in scene.things if confusable(t.category, anchor.category)]
         if name in ("Closest", "Farthest"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -19,8 +18,8 @@ from lodestar_sim.simulator import SimConfig
 
 __all__ = ["NOISES", "WITHOUT_WORLD_MODEL", "EpisodeSettings", "memory_in", "robot_config", "with_detector"]
 
-#: Errors of perception by name; "mild" is about those of a good open-vocabulary detector on large objects,
-#: "detector" those that were measured of NanoDet (benchmark `detector-noise`).
+#: Perception errors by name; "mild" is about those of a good open-vocabulary detector on large objects, "detector"
+#: those measured with NanoDet (benchmark `detector-noise`).
 NOISES = {
     "none": NoiseConfig(),
     "mild": NoiseConfig(miss=0.10, split=0.02, merge=0.02, wrong_label=0.02, erode_px=1, score_std=0.05),
@@ -28,17 +27,17 @@ NOISES = {
     "detector": NoiseConfig(measured="nanodet"),
 }
 
-#: Changes of a robot by which nothing is diagnosed or recovered from; `ablations.UNVALIDATED` validates nothing.
+#: Part kinds of a robot without diagnosis and recovery; `ablations.UNVALIDATED` removes validation.
 WITHOUT_WORLD_MODEL = {"goal_selector__loop__recovery__enabled": False}
 
 
 def robot_config(noise: NoiseConfig = NOISES["mild"]) -> RobotConfig:
-    """Return the robot of the simulator's profile with these errors of perception."""
+    """Return the robot configuration of the simulator's profile, with these perception errors."""
     return changed(_profile(), perception__noise=noise)
 
 
 def memory_in(folder: Path) -> dict[str, dict[str, object]]:
-    """Return the parameters of nodes that have the memory and its images in this folder, by node."""
+    """Return node parameters, by node, that put the memory and its images into this folder."""
     place = folder.absolute()
     return {
         "memory": {"store.folder": str(place)},
@@ -53,30 +52,29 @@ def _profile() -> RobotConfig:
 
 @dataclass(frozen=True)
 class EpisodeSettings:
-    """Parameters of a headless episode. The robot's own policy is ignored if rows have policies of their own."""
+    """Parameters of a headless episode. The robot's own policy is ignored if a benchmark compares several
+    policies.
+    """
 
     robot: RobotConfig = field(default_factory=robot_config)  # configuration of the robot's parts
-    kinds: PartKinds = OWN_PARTS  # of the decision loop's parts, which a comparison replaces
+    kinds: PartKinds = OWN_PARTS  # parts of the decision loop, which ablations replace
     time_limit: float = 600.0  # simulated seconds of a task; chosen
     frame_interval: float = 0.25  # simulated seconds between images; chosen
     control_interval: float = 0.1  # simulated seconds between steps; chosen
-    width: int = 320  # pixels of the images that are rendered and segmented; chosen
-    height: int = 240  # pixels, likewise
+    width: int = 320  # pixels, width of the rendered and segmented images; chosen
+    height: int = 240  # pixels, height of the images; chosen
     thinking: float | None = None  # simulated seconds of an expert's answer; None = its measured time
     reasoner_delay: float = 0.0  # simulated seconds of a reasoner's answer, in parallel with the experts
-    # simulated seconds by which experts that use the reasoner delay their answers, as if it ran within them
-    answer_delay: float = 0.0
-    eyes: str = "none"  # of `search_eyes.EYES`: what a scripted model is shown that judges views
-    falseness: Mapping[str, float] = field(default_factory=dict)  # chance of a false claim, by expert
+    eyes: str = "none"  # kind of input of the scripted model that judges views, one of `search_eyes.EYES`
     patience: float = 30.0  # simulated seconds after the time limit until the episode fails as stuck; chosen
     simulator: SimConfig = field(default_factory=SimConfig)
     navigator: NavigatorConfig = field(default_factory=NavigatorConfig)
 
 
 def with_detector(settings: EpisodeSettings, name: str) -> EpisodeSettings:
-    """Return the settings of a robot that reads colour images with a detector of DETECTORS, and no labels.
+    """Return settings of a robot that applies a detector of DETECTORS to colour images, without true labels.
 
-    Raises DetectorUnavailable where it is not there.
+    Raises DetectorUnavailable if the detector is not installed.
     """
     seeing = read_profiles([config_folder() / f"{name}.yaml"]).perception
     robot = changed(

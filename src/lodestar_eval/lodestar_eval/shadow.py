@@ -1,4 +1,4 @@
-"""A selector that decides on the questions of another robot's run, to be compared with what that one decided."""
+"""Selector that decides on the questions of another robot's run, for comparison with its decisions."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _EXCLUDED = "the other robot excludes it"
 
 
 class ShadowSelector:
-    """Admits answers and chooses among them as the decision loop does, and has none of its states.
+    """Selector that chooses among experts' answers like the decision loop, but without the loop's states and
+    motion.
 
-    When a question is asked, what it excludes and what becomes of a goal is told to it: it is the other robot that
-    drives. The commands of its context are not for anybody.
+    The other robot drives, so the owner of this object passes in each question (request for a decision), its
+    exclusions and the outcome of each goal. Commands of the decision context are ignored.
     """
 
     def __init__(self, context: LoopContext) -> None:
@@ -32,11 +33,11 @@ class ShadowSelector:
 
     @property
     def facts(self) -> Facts:
-        """Its facts; the owner sets grid and scene."""
+        """Return the facts of the decision context; the owner sets their grid and scene."""
         return self._context.facts
 
     def begin(self, directive: Directive, now: float, time_limit: float) -> None:
-        """The other robot follows this directive from `now` on, seconds of its clock."""
+        """Begin a directive that the other robot follows from `now` on, seconds of its clock."""
         context = self._context
         context.clock.restart(now)
         context.directives += 1
@@ -47,19 +48,19 @@ class ShadowSelector:
             time_limit=time_limit,
             config=context.config,
             distance_before=context.facts.odometer.distance,
-            requests=Requests(context.config),
+            requests=Requests(context.config.expert_deadline),
         )
         context.ledger.begin_directive(now, time_limit)
 
     def on_pose(self, pose: np.ndarray, now: float) -> None:
-        """The other robot is at pose (3,) x, y, yaw in map."""
+        """Set the other robot's pose (3,) x, y, yaw in map."""
         context = self._context
         context.clock.restart(now)
         if context.facts.take_pose(pose, Stamp(now), now):
             context.ledger.builder.observe_pose(pose, now)
 
     def ask(self, request: ProposalRequest, experts: tuple[str, ...] | None = None) -> None:
-        """The other robot asked this. experts: who is to answer, None = all that have something to say to the step."""
+        """Take a question of the other robot. experts: None = all that apply to the step."""
         run = self._run
         if request.step_index != run.step_index or request.step != run.step:
             run.itinerary.follow(request.step_index, request.step)
@@ -73,11 +74,11 @@ class ShadowSelector:
         run.requests.open(request, asked, self._context.now, self.facts.labels)
 
     def on_answer(self, answer: Answer) -> None:
-        """See `DecisionLoop.on_answer`."""
+        """Take an expert's answer; see `DecisionLoop.on_answer`."""
         self._run.requests.hear(answer, self._context.now)
 
     def decide(self) -> Decision | None:
-        """The decision on the newest question from the answers so far; None where none is admissible."""
+        """Return the decision on the newest question from the answers so far; None if none is admissible."""
         run = self._run
         request = run.requests.request
         assert request is not None
@@ -89,7 +90,7 @@ class ShadowSelector:
         return self._account.open(request, admission, view, run.step)[0]
 
     def close(self, outcome: Outcome) -> None:
-        """This became of the other robot's goal."""
+        """Record the outcome of the other robot's goal."""
         self._account.close(outcome, self._search.look(self._run))
 
     @property

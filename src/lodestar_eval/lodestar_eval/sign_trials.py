@@ -1,4 +1,4 @@
-"""Trials of signs: what three views of one make of it, and whether a robot finds a room by its number."""
+"""Trials of signs: the reading of a sign from three views, and searches for a room by its number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from lodestar.assembly import parts
 from lodestar.assembly.config import SceneDictionaryConfig, changed
 from lodestar.geometry.poses import planar_transform
 from lodestar.models.phrases import PhraseBook
-from lodestar.perception.config import SignConfig
 from lodestar.perception.frames import RgbdFrame
 from lodestar.perception.sign_text import SIGN, sign_text
 from lodestar.perception.signs import SignReader, read_signs
@@ -25,20 +24,21 @@ from lodestar_sim.tasks import Task
 from lodestar_sim.worlds.elements import Sign
 from lodestar_sim.worlds.world import World
 
-#: Metres in plan from which a kind of sign is looked at, at most; the bars are those of numbers and exits.
+#: Greatest viewing distance in plan by kind of sign, metres; bars exist for numbers and exits.
 REACH = {"number": 1.6, "exit": 3.5, "room": 1.6, "name": 1.3, "warning": 2.2}
-TILT = math.radians(30.0)  # between the line of sight in plan and the normal, at most
+TILT = math.radians(30.0)  # rad, greatest angle between the line of sight in plan and the normal
 VIEWS = 3
-_NEAREST = 0.6  # share of the reach from which views are drawn
-_AIM = math.radians(12.0)  # by which the camera looks beside the sign, at most
-_PLACE_ERROR, _YAW_ERROR = 0.02, math.radians(0.5)  # of localisation, standard deviations
-_NEAR = 0.3  # m from a sign within which an entity speaks of it
-_TRIES = 60  # poses that are drawn for one view
+_NEAREST = 0.6  # least viewing distance as a share of the greatest
+_AIM = math.radians(12.0)  # rad, greatest angle between the camera's axis and the sign
+_PLACE_ERROR, _YAW_ERROR = 0.02, math.radians(0.5)  # standard deviations of the localisation error, m and rad
+_NEAR = 0.3  # m, greatest distance of an entity from its sign
+_TRIES = 60  # poses tried for one view
 
 
 @dataclass(frozen=True)
 class SignTrial:
-    """One sign after VIEWS views. right: an entity there has its text; wrong: another text there, or one of no sign.
+    """Reading of one sign from VIEWS views. right: an entity at the sign has its text; wrong: texts of
+    entities that no sign of the building has.
 
     seconds: processor time of each view.
     """
@@ -53,7 +53,7 @@ class SignTrial:
 
 @dataclass(frozen=True)
 class RoomTrial:
-    """One search for a numbered room. reached: the robot stands in it and says so."""
+    """One search for a numbered room. reached: the robot stands in it and claims success."""
 
     seed: int
     number: str
@@ -66,10 +66,8 @@ class RoomTrial:
     frames: int
 
 
-def sign_trials(
-    world: World, seed: int, reader: SignReader, config: SignConfig, kinds: Collection[str]
-) -> Iterator[SignTrial]:
-    """Yield a trial of each sign of these kinds that can be seen in a building."""
+def sign_trials(world: World, seed: int, reader: SignReader, kinds: Collection[str]) -> Iterator[SignTrial]:
+    """Yield a trial for each visible sign of these kinds in a building."""
     simulator, rng = Simulator(world, seed=seed), np.random.default_rng([seed, 0x5167])
     texts = {_plain(line) for sign in world.signs for line in sign.text.split("\n")}
     for sign in world.signs:
@@ -81,7 +79,7 @@ def sign_trials(
         scene, seconds = parts.scene_dictionary(SceneDictionaryConfig()), []
         for k, frame in enumerate(frames):
             begin = time.process_time()
-            scene.take_signs(read_signs(replace(frame, stamp=float(k)), reader, config))
+            scene.take_signs(read_signs(replace(frame, stamp=float(k)), reader))
             seconds.append(time.process_time() - begin)
         said = [(sign_text(e.caption), e.mean) for e in scene.entities().values() if e.label == SIGN]
         here = [text for text, place in said if np.linalg.norm(place - np.array(sign.center)) < _NEAR]
@@ -91,7 +89,7 @@ def sign_trials(
 
 
 def room_trial(world: World, seed: int, phrases: PhraseBook) -> RoomTrial | None:
-    """Return how the robot went to one of the building's offices by its number; None where none has one."""
+    """Return a search for one of the building's offices by its number; None if no office has one."""
     label_of = {room.id: room.label for room in world.rooms}
     offices = [sign for sign in world.signs if sign.kind == "number" and label_of[sign.room] == "office"]
     if not offices:
@@ -120,7 +118,7 @@ def room_trial(world: World, seed: int, phrases: PhraseBook) -> RoomTrial | None
 
 
 def _view(simulator: Simulator, sign: Sign, rng: np.random.Generator) -> RgbdFrame | None:
-    """Return a view of the whole sign from within its reach and TILT; None where it is hidden from everywhere."""
+    """Return a view of the complete sign from within its reach and TILT; None if it is hidden from everywhere."""
     config = simulator.config.sensors.camera
     camera = config.pinhole()
     for _ in range(_TRIES):
@@ -140,7 +138,7 @@ def _view(simulator: Simulator, sign: Sign, rng: np.random.Generator) -> RgbdFra
 
 
 def _is_shown(simulator: Simulator, sign: Sign) -> bool:
-    """Return whether the whole plate is in the image and nothing stands before it."""
+    """Return whether the complete plate is in the image and not occluded."""
     _, depth, world_from_camera = simulator.view_truth()
     normal = np.array(sign.normal)
     right = np.array([-normal[1], normal[0], 0.0])

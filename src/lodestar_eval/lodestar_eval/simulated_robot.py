@@ -1,4 +1,4 @@
-"""The headless robot in a simulated building, fed with the simulator's sensor records."""
+"""Headless robot in a simulated building, fed with the simulator's sensor records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lodestar.assembly.config import COLOR_ADAPTERS
 from lodestar.assembly.local_map import unmeasured
 from lodestar.assembly.memory_handover import Keeper
 from lodestar.assembly.robot import HeadlessRobot
-from lodestar.geometry.poses import yaw_of
+from lodestar.geometry.poses import planar_pose
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import ImageName
 from lodestar.language.reasoner import OfflineReasoner, Reasoner
@@ -29,10 +29,10 @@ from lodestar_sim.simulator import Simulator
 
 
 class SimulatedRobot:
-    """Feed a HeadlessRobot from a simulator: from its labels, or from its colour images where the configuration has a
-    detector that reads those (raises DetectorUnavailable).
+    """Feeds a HeadlessRobot from a simulator: from true labels, or from colour images if the configuration has a
+    detector for them (raises DetectorUnavailable).
 
-    rng: of the noise of detections from labels. memory: where it keeps what it remembers; None = it remembers nothing.
+    rng: noise of detections from labels. memory: store for its memories; None = no memory.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class SimulatedRobot:
         self._images = self._kept_images()
 
     def _kept_images(self) -> SearchImages | None:
-        """Return what keeps images for the eyes of a scripted model."""
+        """Return the store of images for the scripted vision model; None without one."""
         offered = self.settings.eyes == PICTURES
         return None if self._eyes is None else SearchImages(self.headless, self._eyes, offered)
 
@@ -90,10 +90,8 @@ class SimulatedRobot:
         return parts.ground_truth_detector(perception, rng)
 
     def forget(self, rng: np.random.Generator) -> None:
-        """Forget the building and reset the detector's noise."""
-        if (
-            not self._sees_color
-        ):  # one that reads colour keeps nothing, and its network takes a second to load
+        """Clear the map and reset the detector's noise."""
+        if not self._sees_color:  # a colour detector has no state, and its network takes a second to load
             self.detector = self._made_detector(rng)
         self.headless.forget()
         self.headless.use_detector(self.detector)
@@ -102,22 +100,21 @@ class SimulatedRobot:
 
     @property
     def grid(self) -> OccupancyGrid2D:
-        """Return the plan with the keep-out zones."""
+        """Return the floor plan with the keep-out zones."""
         return self.headless.grid
 
     @property
     def mirror(self) -> SceneMirror:
-        """Return the experts' mirror of the scene."""
+        """Return the copy of the scene that the experts read."""
         return self.headless.map.mirror
 
     @property
     def pose(self) -> np.ndarray:
         """Return the estimated pose (3,)."""
-        map_from_base = self.simulator.map_from_base
-        return np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
+        return planar_pose(self.simulator.map_from_base)
 
     def look(self) -> CameraFrame | None:
-        """Process a turn of the LiDAR and an image of this moment; return the image, None while the camera is mute."""
+        """Process a LiDAR scan and an image of this moment; return the image, None if the camera is off."""
         settings = self.settings
         if "camera" in self.simulator.muted:
             self.turn()
@@ -130,7 +127,7 @@ class SimulatedRobot:
         return image
 
     def turn(self) -> None:
-        """Process a turn of the LiDAR, or a planar scan, if the map wants one; otherwise none is simulated."""
+        """Simulate and process a scan of the range sensor (LiDAR or planar) if the map needs one."""
         if "ranges" not in self.simulator.muted:
             self._ranges.give(self.headless.map)
 

@@ -1,4 +1,4 @@
-"""Snapshots of real buildings: how few images show all objects, and how well."""
+"""Snapshots of real buildings: number of images that show all objects, and the quality of the views."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.memory.config import SnapshotConfig
-from lodestar.memory.snapshots.cluster_upkeep import ClusterUpkeep
+from lodestar.memory.snapshots.cluster_upkeep import SNAPSHOT_QUALITY_WEIGHT, ClusterUpkeep
 from lodestar.memory.snapshots.clusters import Clusters, Sights, cover_clusters
 from lodestar.memory.snapshots.sights import sight_score
 from lodestar_eval.covisibility import covisibility_clusters
@@ -19,7 +18,7 @@ RULES = ("ours", "incremental", "algorithm_1", "greedy")
 
 @dataclass(frozen=True)
 class Kept:
-    """The images that a rule keeps. quality: mean score of the objects in their image, [0, 1]."""
+    """Images that a rule keeps. quality: mean score of the objects in their image, [0, 1]."""
 
     clusters: Clusters
     covered: float
@@ -27,7 +26,7 @@ class Kept:
 
 
 def greedy_cover(sights: Sights) -> Clusters:
-    """Return a greedy set cover: the image with the most objects without an image yet, the smallest id of equals."""
+    """Return a greedy set cover: repeatedly the image with the most uncovered objects, then the smallest id."""
     left = {entity for scores in sights.values() for entity in scores}
     found: Clusters = {}
     while left:
@@ -37,10 +36,10 @@ def greedy_cover(sights: Sights) -> Clusters:
     return found
 
 
-def sights_of(building: Building, config: SnapshotConfig) -> dict[int, dict[int, float]]:
+def sights_of(building: Building) -> dict[int, dict[int, float]]:
     """Return the score of every object in every image that shows it. The data has no object beyond about 3 m."""
     scored = {
-        image: {thing: sight_score(box, building.camera, config) for thing, box in boxes.items()}
+        image: {thing: sight_score(box, building.camera) for thing, box in boxes.items()}
         for image, boxes in building.boxes.items()
     }
     return {
@@ -48,13 +47,13 @@ def sights_of(building: Building, config: SnapshotConfig) -> dict[int, dict[int,
     }
 
 
-def kept_images(building: Building, config: SnapshotConfig) -> dict[str, Kept]:
-    """Return what each rule of RULES keeps of a building."""
-    sights = sights_of(building, config)
+def kept_images(building: Building) -> dict[str, Kept]:
+    """Return the images that each rule of RULES keeps of a building."""
+    sights = sights_of(building)
     visible = {thing for scores in sights.values() for thing in scores}
     found = {
-        "ours": cover_clusters(visible, sights, config.quality_weight),
-        "incremental": _incremental(building, sights, config),
+        "ours": cover_clusters(visible, sights, SNAPSHOT_QUALITY_WEIGHT),
+        "incremental": _incremental(building, sights),
         "algorithm_1": covisibility_clusters(building.places, sights),
         "greedy": greedy_cover(sights),
     }
@@ -62,7 +61,7 @@ def kept_images(building: Building, config: SnapshotConfig) -> dict[str, Kept]:
 
 
 def _kept(clusters: Clusters, sights: Sights, visible: Collection[int]) -> Kept:
-    """Measure, and do not trust, what the clusters say: an object counts where the image shows it."""
+    """Return the kept images with their coverage and quality; an object counts only if its image shows it."""
     scores = {
         thing: sights[image][thing]
         for image, members in clusters.items()
@@ -73,9 +72,9 @@ def _kept(clusters: Clusters, sights: Sights, visible: Collection[int]) -> Kept:
     return Kept(clusters, covered, float(np.mean(list(scores.values()))))
 
 
-def _incremental(building: Building, sights: Sights, config: SnapshotConfig) -> Clusters:
-    """Return the snapshots after the images have come one by one, in the order of the tour."""
-    upkeep, known = ClusterUpkeep(config), dict[int, dict[int, float]]()
+def _incremental(building: Building, sights: Sights) -> Clusters:
+    """Return the snapshots after adding the images one by one, in the order of the tour."""
+    upkeep, known = ClusterUpkeep(), dict[int, dict[int, float]]()
     for viewpoint in building.tour:
         for image in building.images_at(viewpoint):
             for thing, score in sights[image].items():

@@ -1,4 +1,4 @@
-"""Snapshots of a simulated building after a tour: the map chain, the keyframe store and the upkeep together."""
+"""Snapshots of a simulated building after a tour: map chain, keyframe store and upkeep together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from lodestar.assembly import parts
 from lodestar.assembly.local_map import LocalMap
 from lodestar.keyframes.store import KeyframeStore
-from lodestar.memory.config import SnapshotConfig
+from lodestar.memory.snapshots.cluster_upkeep import SNAPSHOT_QUALITY_WEIGHT
 from lodestar.memory.snapshots.clusters import cover_clusters
 from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
 from lodestar.models.phrases import PhraseBook
@@ -27,16 +27,17 @@ from lodestar_eval.tour import Tour, TourConfig, TourFrame
 from lodestar_sim.worlds import world_from_spec
 
 FRAME_PERIOD = 1.0  # simulated seconds between images
-_SEEN_PIXELS = (
-    200  # of an object in a 320x240 image from which the tour has seen it; chosen: 1/4 of a percent
-)
-_ROUNDS = 50  # of the stops; the time ends the tour
+# least pixels of an object in a 320x240 image that count as seen; chosen: 1/4 of a percent
+_SEEN_PIXELS = 200
+_ROUNDS = 50  # more rounds of the stops than fit; the time ends the tour
 
 
 @dataclass(frozen=True)
 class Toured:
-    """Counts after a tour. entities: not archived; entities_covered: share of them with a snapshot; covered: share of
-    the true objects that some frame showed which the image of a snapshot shows.
+    """Counts after a tour.
+
+    entities: those not archived; entities_covered: share of entities with a snapshot; covered: share of the
+    true objects seen on the tour that the image of a snapshot shows.
     """
 
     frames: int
@@ -63,9 +64,9 @@ class Toured:
 
 
 class SnapshotTour:
-    """A robot that keeps snapshots while it tours a world. folder: of its images."""
+    """Robot that keeps snapshots while it tours a world. folder: of its images."""
 
-    def __init__(self, spec: str, seed: int, seconds: float, folder: Path, config: SnapshotConfig) -> None:
+    def __init__(self, spec: str, seed: int, seconds: float, folder: Path) -> None:
         self._tour = Tour(
             world_from_spec(spec, seed),
             seed,
@@ -76,7 +77,7 @@ class SnapshotTour:
         self._ranges = RangeSensors(self._tour.simulator, robot.mapping)
         self._detector = parts.ground_truth_detector(robot.perception, np.random.default_rng([seed, 7]))
         self._store = KeyframeStore(folder, robot.keyframes.store, robot.shared.map_id)
-        self.upkeep = SnapshotUpkeep(config)
+        self.upkeep = SnapshotUpkeep()
         self._chain.followers.append(self.upkeep.apply)
         self._truth: dict[int, set[int]] = {}  # keyframe id -> true objects in its image
         self._seen: set[int] = set()
@@ -84,7 +85,7 @@ class SnapshotTour:
         self._changes = self._frames = 0
 
     def run(self, progress: Callable[[str], None]) -> Toured:
-        """Drive the tour and return what is kept at its end."""
+        """Drive the tour and return the counts at its end."""
         for frame in self._tour.frames():
             self._take(frame)
             if self._frames % 300 == 0:
@@ -95,7 +96,7 @@ class SnapshotTour:
         self._frames += 1
         image, shape = frame.image, frame.image.depth.shape
         self._ranges.give(self._chain)
-        blank = np.zeros((*shape, 3), np.uint8)  # the store selects by pose; nobody looks at the pixels here
+        blank = np.zeros((*shape, 3), np.uint8)  # blank pixels suffice, as the store selects by pose
         view = RgbdFrame(
             image.stamp, image.camera, image.depth, image.odom_from_camera, image.map_from_odom, blank
         )
@@ -130,7 +131,7 @@ class SnapshotTour:
         covered = self._seen & set().union(*images)
         return Toured(
             self._frames, len(self._store), len(alive), len(upkeep.snapshots),
-            len(cover_clusters(visible, sights, upkeep.config.quality_weight)),
+            len(cover_clusters(visible, sights, SNAPSHOT_QUALITY_WEIGHT)),
             len(covisibility_clusters(places, sights)), len(greedy_cover(sights)),
             len(covered) / max(len(self._seen), 1), len(homes & alive) / max(len(alive), 1),
             self._changes, 1e3 * float(np.percentile(self._times, 95)),

@@ -20,7 +20,7 @@ class StageClock:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Count the block's time for `name`. Stages do not nest."""
+        """Add the processor time of the block to stage `name`. Stages do not nest."""
         begin = time.thread_time()
         try:
             yield
@@ -28,7 +28,7 @@ class StageClock:
             self.add(name, time.thread_time() - begin)
 
     def add(self, name: str, seconds: float, calls: int = 1) -> None:
-        """Count `seconds` for `name`."""
+        """Add `seconds` to stage `name`."""
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
         self.calls[name] = self.calls.get(name, 0) + calls
 

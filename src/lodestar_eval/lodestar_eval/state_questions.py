@@ -1,4 +1,4 @@
-"""Spatial questions about a building in which things change, each with its true answer at one time."""
+"""Spatial questions about a building in which objects change, each with its true answer at one time."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from lodestar_sim.reference_truth import Scene, confusable
 from lodestar_sim.tasks import PLAIN
 from lodestar_sim.worlds.world import World
 
-#: Questions of each difficulty of VLM-DEWM table 3; its fourth, daily scenarios, needs more than a map.
+#: Number of questions by difficulty of VLM-DEWM table 3; its fourth, daily scenarios, needs more than a map.
 COUNTS = {"recognition": 15, "relation": 20, "several": 5}
-_ABSENT = 5  # of the recognition questions, about kinds that the building never had
+_ABSENT = 5  # number of the recognition questions about categories that the building never had
 _SEVERAL = ("nested", "Between", "Closest", "Farthest")
-_MADE = 120  # sentences of a world from which the questions are drawn
+_MADE = 120  # sentences generated per world, from which the questions are drawn
 
 
 @dataclass(frozen=True)
 class SpatialQuestion:
-    """ "Is there ...?" `targets`: the things that `text` means at the time, () = the answer is no.
+    """Question "Is there ...?" targets: objects that fit `text` when it is asked; () = the answer is no.
 
-    changed: the answer, or the place of a thing that it means, is another than at the beginning.
+    changed: the answer, or the place of a target, differs from that at the beginning.
     """
 
     text: str
@@ -40,9 +40,10 @@ class SpatialQuestion:
 
 
 def questions_of(before: World, now: World, seed: int) -> list[SpatialQuestion]:
-    """Return the questions of a building that was `before` and is `now`; those whose answer has changed first.
+    """Return questions on a building that was `before` and is `now`, those with a changed answer first.
 
-    Sentences are true of one thing of either world by a margin. One that was true and is nearly so still is left out.
+    Each sentence is clearly true of one object before or now. A sentence that fits no object now is left out
+    if an object nearly fits it.
     """
     rng = np.random.default_rng((seed, 0x7AB))
     then, scene = Scene(before), Scene(now)
@@ -62,7 +63,7 @@ def questions_of(before: World, now: World, seed: int) -> list[SpatialQuestion]:
 
 
 def _texts(before: World, now: World, rng: np.random.Generator) -> Iterator[tuple[str, str]]:
-    """Yield different sentences and their difficulty, in a random order."""
+    """Yield different sentences with their difficulty, in random order."""
     made = [*make_sentences(before, _MADE, rng), *make_sentences(now, _MADE, rng)]
     texts = {m.text: _difficulty(m.relation) for m in made}
     kinds = {thing.category for world in (before, now) for thing in world.objects}
@@ -87,7 +88,7 @@ def _places(things: Sequence[int], scene: Scene) -> set[tuple[int, object]]:
 
 
 def _is_close(graphs: Sequence[QueryGraph], scene: Scene) -> bool:
-    """Return whether things of the sentence's kinds are so close that "next to" may be said of them."""
+    """Return whether objects of the sentence's categories are so close that "next to" may apply to them."""
     for graph in graphs:
         kinds = [variable.category for variable in graph.variables]
         for predicate in graph.predicates:
@@ -103,7 +104,7 @@ def _is_close(graphs: Sequence[QueryGraph], scene: Scene) -> bool:
 
 
 def answer(question: SpatialQuestion, held: Sequence[Entity], phrases: PhraseBook) -> Entity | None:
-    """Return the thing that a robot with these beliefs would show for a yes; None = it says no."""
+    """Return the entity by which a robot that believes in `held` answers yes; None if it answers no."""
     entities = {entity.id: entity for entity in held}
     best = decide(score_query(parse_query(question.text), entities, phrases), QueryConfig()).best
     return None if best is None else entities[best.entity_id]

@@ -1,4 +1,4 @@
-"""Tours of a building in which things move, vanish and appear out of view, and what is believed of them meanwhile."""
+"""Tours of a building in which objects move, vanish and appear out of view, with scores of the beliefs about them."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import Event, World, WorldObject
 
 LENGTH = 1200.0  # simulated seconds of a tour
-ROUNDS = 4  # times that every station is visited; the first one makes the map
-TURNS = 8  # directions at a station
-CHANGED = 0.2  # share of the movable things
+ROUNDS = 4  # visits to every station; the first round makes the map
+TURNS = 8  # directions in which the robot looks at a station
+CHANGED = 0.2  # share of the movable objects that change
 MOVE, VANISH, APPEAR = "moved", "vanished", "appeared"
-FATES = (MOVE, MOVE, VANISH, APPEAR)  # in turn
+FATES = (MOVE, MOVE, VANISH, APPEAR)  # kinds of change, assigned in turn
 ROWS = ("lodestar", "dictionary", "last_seen")
-_SEEN, _NEAR = 0.2, 0.8  # share of a thing's points from which its place is seen, and metres; as in `tasks`
-_SAME_PLACE = 0.5  # metres between a belief and the thing, at least; half its extent for large ones
-_ROOM = 0.3  # of the events' times: none in the last share of the tour
+_SEEN, _NEAR = 0.2, 0.8  # least share of an object's points in view; greatest distance, m; as in `tasks`
+_SAME_PLACE = 0.5  # m, least radius within which a belief is at its object; half the extent for large ones
+_ROOM = 0.3  # share of the tour at its end without events
 
 
 @dataclass(frozen=True)
 class Fate:
-    """A change out of view. before, after: the thing as it was and as it is, None where it is not there."""
+    """Change of an object while out of view. before, after: its state before and after, None = absent."""
 
     kind: str
     time: float
@@ -47,7 +47,9 @@ class Fate:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A tour. visits: poses (S, TURNS, 3) in the order of the visits; interval: seconds from one visit to the next."""
+    """A tour with repeated visits to S stations. visits: camera poses (S, TURNS, 3) in the order of the
+    visits; interval: seconds from one visit to the next. fates: the changes.
+    """
 
     world: World
     visits: np.ndarray
@@ -55,15 +57,17 @@ class Scenario:
     fates: tuple[Fate, ...]
 
     def ends(self, visit: int) -> float:
-        """Return when the looks of a visit are over, seconds."""
+        """Return the time at which a visit ends, seconds."""
         return (visit + 0.7) * self.interval
 
 
 @dataclass
 class Track:
-    """Scores of one row. right: share of out-of-view things believed right, per visit. delays: seconds per fate.
+    """Scores of one method on a tour.
 
-    answers: the spatial questions, and whether the answer was right.
+    right: share of the out-of-view objects with a right belief, per visit. delays: seconds until the beliefs
+    settle on a change, per change. told, told_right: reported changes, and the true ones among them. found:
+    true changes that were reported. answers: spatial questions, each with whether the answer was right.
     """
 
     right: list[float] = field(default_factory=list)
@@ -76,7 +80,7 @@ class Track:
 
 @dataclass(frozen=True)
 class TourOutcome:
-    """One tour. fates: number of changes."""
+    """Scores of one tour, by method in `tracks`. fates: number of changes."""
 
     world: str
     seed: int
@@ -85,7 +89,7 @@ class TourOutcome:
 
 
 def scenario_of(spec: str, seed: int) -> Scenario:
-    """Return the tour of a seed. Raises WorldError where too few things can change."""
+    """Return the tour of a seed. Raises WorldError if too few objects can change."""
     rng = np.random.default_rng((seed, 0x57A))
     world = world_from_spec(spec, seed)
     places = stations(world)
@@ -118,7 +122,7 @@ def scenario_of(spec: str, seed: int) -> Scenario:
 def _fate(
     world: World, thing: WorldObject, kind: str, visits: np.ndarray, interval: float, rng: np.random.Generator
 ) -> Fate | None:
-    """Return a change of the thing at a moment at which neither place is in view."""
+    """Return a change of the object at a time when neither of its places is in view; None without such a time."""
     without = replace(world, objects=tuple(t for t in world.objects if t.id != thing.id))
     after = next(elsewhere(world, without, thing, rng), None) if kind == MOVE else None
     if kind == MOVE and after is None:
@@ -149,7 +153,7 @@ def _with_events(world: World, fates: Sequence[Fate]) -> World:
 
 @dataclass(frozen=True)
 class _Moment:
-    """The map after a visit. changes: since the first round, None during it."""
+    """Map after a visit. changes: reported against the first round of visits; None in that round."""
 
     visit: int
     entities: dict[int, Entity]
@@ -157,16 +161,16 @@ class _Moment:
 
     @property
     def held(self) -> list[Entity]:
-        """Return what is believed to be where the map has it."""
+        """Return the entities believed to be at their mapped place."""
         return [e for e in self.entities.values() if e.state is not EntityState.ARCHIVED]
 
 
 def _drive(
     scenario: Scenario, seed: int, phrases: PhraseBook, settings: EpisodeSettings
 ) -> Iterator[_Moment]:
-    """Yield the map after each visit; the robot stands still and looks around, and is set to the next station.
+    """Yield the map after each visit; the robot looks around on the spot, and is placed at the next station.
 
-    After the first round it saves its map and loads it, as on the next day.
+    After the first round the map is saved and loaded, as on the next day.
     """
     simulator = Simulator(scenario.world, settings.simulator, seed)
     robot = SimulatedRobot(simulator, settings, phrases, np.random.default_rng((seed, 7)))
@@ -190,7 +194,7 @@ def track(spec: str, seed: int, settings: EpisodeSettings, phrases: PhraseBook) 
     """Return the scores of a tour. Raises WorldError."""
     scenario = scenario_of(spec, seed)
     tracks = {row: Track() for row in ROWS}
-    watched: set[int] = set()  # things whose place is known after the first round
+    watched: set[int] = set()  # ids of the objects whose place is known after the first round
     seen_at = {id(fate): np.nan for fate in scenario.fates}
     settled = {row: {id(fate): np.nan for fate in scenario.fates} for row in ROWS}
     ever: dict[int, Entity] = {}
@@ -240,20 +244,20 @@ def track(spec: str, seed: int, settings: EpisodeSettings, phrases: PhraseBook) 
 
 
 def _without_comparison(settings: EpisodeSettings) -> EpisodeSettings:
-    """Return the settings of a robot that archives by depth alone."""
+    """Return the settings of a robot that archives entities by depth alone, without comparison of visits."""
     knowing = replace(settings.robot.scene_dictionary, archive_moved=False)
     return replace(settings, robot=replace(settings.robot, scene_dictionary=knowing))
 
 
 def _in_view(scenario: Scenario, visit: int, world: World) -> set[int]:
-    """Return the things that a visit shows."""
+    """Return the ids of the objects in view during a visit."""
     truth, poses = truth_of(world), scenario.visits[visit]
     near = [t for t in world.objects if np.linalg.norm(np.subtract(t.xy, poses[0, :2])) < 8.0]
     return {thing.id for thing in near if (truth.seen(thing, poses) > 0.0).any()}
 
 
 def _shows(scenario: Scenario, fate: Fate, visit: int, world: World) -> bool:
-    """Return whether a visit shows the place that the thing has left, or the one to which it came."""
+    """Return whether a visit shows the object's old place or its new one."""
     poses = scenario.visits[visit]
     if fate.after is not None and (truth_of(world).seen(fate.after, poses) >= _SEEN).any():
         return True
@@ -266,9 +270,9 @@ def _shows(scenario: Scenario, fate: Fate, visit: int, world: World) -> bool:
 def _judged(
     held: Sequence[Entity], world: World, fates: Sequence[Fate], time: float, watched: set[int]
 ) -> dict[int, bool]:
-    """Return by thing whether it is where a belief of its kind is, and no belief stays where it was.
+    """Return by object id whether a belief of its kind is at its place, and none at its old place.
 
-    Things that were never mapped are left out, unless they changed.
+    Objects that were never mapped are left out, unless they changed.
     """
     matched = _matched(held, world.objects, world)
     found = set(matched.values())
@@ -284,7 +288,7 @@ def _judged(
 def _is_answered(
     question: SpatialQuestion, held: Sequence[Entity], world: World, phrases: PhraseBook
 ) -> bool:
-    """Return whether the beliefs show a thing that the question means where it is, or none where there is none."""
+    """Return whether the answer is right: an entity at a target's place, or none if there is no target."""
     shown = answer(question, held, phrases)
     if shown is None or not question.targets:
         return shown is None and not question.targets
@@ -292,7 +296,7 @@ def _is_answered(
 
 
 def _matched(held: Sequence[Entity], things: Sequence[WorldObject], world: World) -> dict[int, int]:
-    """Return entity id -> thing for beliefs that are at things of their kind, one to one, by distance."""
+    """Return entity id -> object id for beliefs at objects of their kind, matched one to one by distance."""
     if not held or not things:
         return {}
     cost = np.full((len(held), len(things)), 1e3)
@@ -320,7 +324,7 @@ def _centre(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def _count_reports(tally: Track, changes: Sequence[ThingChange], scenario: Scenario) -> None:
-    """Count the reported changes that are true, and the changes that were reported."""
+    """Add the number of reported changes, and of the true ones among them, to the method's scores."""
     kinds: Mapping[str, ChangeKind] = {
         MOVE: ChangeKind.MOVED, VANISH: ChangeKind.VANISHED, APPEAR: ChangeKind.APPEARED,
     }  # fmt: skip

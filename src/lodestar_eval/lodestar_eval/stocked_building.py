@@ -1,4 +1,4 @@
-"""A building of shelved rooms along corridors, with as many objects as are asked for, and a tour through all of it."""
+"""Building of shelved rooms along corridors with a given number of objects, and a tour through all rooms."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 from lodestar_sim.worlds.elements import Slab, Wall
 from lodestar_sim.worlds.world import Room, World, WorldObject
 
-ROOM = (6.0, 5.0)  # m, along and across the corridor, walls included; chosen
+ROOM = (6.0, 5.0)  # m, size of a room along and across the corridor, walls included; chosen
 CORRIDOR = 2.0  # m, width of the corridors; chosen
-_BLOCK = CORRIDOR + 2.0 * ROOM[1]  # m, a corridor and the rooms at both sides of it
-_WALL = 0.1  # m
-_CEILING = 2.6  # m
-_DOOR = 1.2  # m, width of a room's way in, which is as high as the room
+_BLOCK = CORRIDOR + 2.0 * ROOM[1]  # m, a corridor with the rooms on both sides
+_WALL = 0.1  # m, thickness of walls
+_CEILING = 2.6  # m, height of rooms
+_DOOR = 1.2  # m, width of a room's doorway, which is as high as the room
 _UNIT = (0.35, 0.95, 1.705)  # m, depth, length and height of a shelf; chosen
-_BOARDS, _PER_BOARD = 6, 5  # of a shelf, and objects on each; chosen
-_FIRST, _STEP = 0.085, 0.27  # m, height of the lowest board, and from board to board (`shapes.storage.shelf`)
+_BOARDS, _PER_BOARD = 6, 5  # boards of a shelf; objects on each; chosen
+_FIRST, _STEP = 0.085, 0.27  # m, height of the lowest board; spacing of boards (`shapes.storage.shelf`)
 _GAP = 0.01  # m between a shelf and the wall behind it
 
-#: Words for what lies on the shelves, of the lexicon's household things.
+#: Names of the objects on the shelves, from the lexicon's household items.
 _NOUNS = (
     "alarm clock", "ball", "basket", "blender", "book", "bottle", "bowl", "box", "calculator", "camera", "can",
     "candle", "crate", "cushion", "drill", "flower pot", "folder", "game console", "hammer", "hat", "headphones",
@@ -34,8 +34,8 @@ _COLORS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown"
 
 @dataclass(frozen=True)
 class BuildingSize:
-    """blocks: corridors with rooms at both sides; columns: rooms along each side. objects: shelves among them; fewer
-    where they do not fit. By default 1,800 m2 and 30,000 objects.
+    """Size of a building. blocks: corridors with rooms on both sides; columns: rooms along each side. objects:
+    wanted number, shelves included; fewer if they do not fit. By default 1,800 m2 and 30,000 objects.
     """
 
     blocks: int = 3
@@ -49,34 +49,34 @@ class BuildingSize:
 
     @property
     def width(self) -> float:
-        """Return the building's extent along its corridors, metres, the corridor that joins them included."""
+        """Return the building's extent along its corridors, metres, including the connecting corridor."""
         return CORRIDOR + self.columns * ROOM[0]
 
     @property
     def area(self) -> float:
-        """Return the floor in m2."""
+        """Return the floor area in m2."""
         return self.width * self.blocks * _BLOCK
 
 
 @dataclass(frozen=True)
 class _Frame:
-    """Place of a room: x0 of its lower edge; `door`: y of its wall to the corridor; `inward`: +1 or -1 along y."""
+    """Local frame of a room. x0: its least x; door: y of its corridor wall; inward: +1 or -1 along y."""
 
     x0: float
     door: float
     inward: float
 
     def point(self, along: float, depth: float) -> tuple[float, float]:
-        """Return x, y of a place in the room: metres along the corridor, and from it into the room."""
+        """Return x, y of a place in the room, given metres along the corridor and metres into the room."""
         return self.x0 + along, self.door + self.inward * depth
 
     def yaw(self, along: float, depth: float) -> float:
-        """Return the heading of a direction of the room."""
+        """Return the map heading of a direction given along the corridor and into the room."""
         return math.atan2(self.inward * depth, along)
 
 
 def _frames(size: BuildingSize) -> list[_Frame]:
-    """Return the rooms in the order of the tour: block by block, along the corridor and back."""
+    """Return the rooms' frames in tour order: block by block, along the corridor, both sides in turn."""
     frames = []
     for block in range(size.blocks):
         middle = block * _BLOCK + ROOM[1]
@@ -87,18 +87,20 @@ def _frames(size: BuildingSize) -> list[_Frame]:
 
 
 def room_at(size: BuildingSize, x: float, y: float) -> int:
-    """Return the number of the room at a place in one, in the order of the tour."""
+    """Return the number, in the order of the tour, of the room that contains a point."""
     block, across = divmod(y, _BLOCK)
     return int(block) * 2 * size.columns + 2 * int(x // ROOM[0]) + int(across > ROOM[1])
 
 
 def board_heights() -> np.ndarray:
-    """Return the heights of the boards of a shelf, metres."""
+    """Return the heights of a shelf's boards, metres."""
     return _FIRST + _STEP * np.arange(_BOARDS)
 
 
 def _shelves() -> list[tuple[float, float, float, float]]:
-    """Return along, depth of the middle of each shelf of a room, and the direction that it is open to."""
+    """Return per shelf of a room: its centre as metres along the corridor and metres into the room, and the
+    direction to which it is open.
+    """
     wide, deep = ROOM
     half = _UNIT[0] / 2 + _WALL / 2 + _GAP
     length = _UNIT[1]
@@ -116,7 +118,7 @@ def _shelves() -> list[tuple[float, float, float, float]]:
 
 
 def stocked_building(size: BuildingSize, seed: int) -> World:
-    """Return the building; the robot starts in its first corridor. The same for the same seed."""
+    """Return the building, reproducible by seed; the robot starts in the first corridor."""
     rng = np.random.default_rng([seed, 0x5CA1E])
     frames, shelves = _frames(size), _shelves()
     slots = len(shelves) * _BOARDS * _PER_BOARD
@@ -140,7 +142,7 @@ def stocked_building(size: BuildingSize, seed: int) -> World:
 
 
 def captions() -> tuple[str, ...]:
-    """Return the labels and captions of everything that such a building may hold."""
+    """Return the labels and captions of all objects that such a building may contain."""
     return ("shelf", "gray shelf", *_NOUNS, *(f"{color} {noun}" for noun in _NOUNS for color in _COLORS))
 
 
@@ -151,7 +153,7 @@ def _outline(frame: _Frame) -> tuple[tuple[float, float], ...]:
 def _shelf(
     frame: _Frame, shelf: tuple[float, ...], filled: np.ndarray, first: int, rng: np.random.Generator
 ) -> list[WorldObject]:
-    """Return a shelf and what lies on it. filled: (boards, places) bool. first: id of the shelf."""
+    """Return a shelf with its objects. filled: (boards, places) bool. first: id of the shelf."""
     along, depth, *open_to = shelf
     x, y = frame.point(along, depth)
     yaw = frame.yaw(*open_to)
@@ -178,7 +180,7 @@ def _shelf(
 
 
 def _walls(size: BuildingSize, frames: list[_Frame]) -> tuple[Wall, ...]:
-    """Return the outer walls, those between rooms, and those to the corridors beside the ways in."""
+    """Return the outer walls, the walls between rooms, and those to the corridors beside the doorways."""
     half = _WALL / 2
     walls: list[Wall] = []
     x0, x1, y1 = -CORRIDOR, size.width - CORRIDOR, size.blocks * _BLOCK
@@ -200,7 +202,7 @@ def _walls(size: BuildingSize, frames: list[_Frame]) -> tuple[Wall, ...]:
 
 @dataclass(frozen=True)
 class Waypoint:
-    """A place (x, y) of the tour, and the rooms that are done when the robot has come to it."""
+    """Place (x, y) of the tour. rooms: number of rooms that are complete when the robot has reached it."""
 
     x: float
     y: float
@@ -208,12 +210,11 @@ class Waypoint:
 
 
 def tour_of(size: BuildingSize) -> list[Waypoint]:
-    """Return the way from the start around the middle shelves of every room."""
+    """Return the path from the start around the middle shelves of every room."""
     way: list[Waypoint] = []
     wide, deep = ROOM
-    aside = 0.5 * (
-        0.5 * deep - _UNIT[0] + 0.5 * _WALL + _UNIT[0]
-    )  # middle of the aisle before the wall's shelves
+    # middle of the aisle in front of the wall shelves
+    aside = 0.5 * (0.5 * deep - _UNIT[0] + 0.5 * _WALL + _UNIT[0])
     ring = [
         (wide / 2, aside), (0.95, aside), (0.95, deep - aside), (wide - 0.95, deep - aside), (wide - 0.95, aside),
         (wide / 2, aside),

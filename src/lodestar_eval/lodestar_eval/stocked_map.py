@@ -1,7 +1,7 @@
-"""The map of a stocked building as many looks at all of it would leave it, without driving: a large map within seconds.
+"""Fill a stocked building's map within seconds, without driving, as if all of it had been seen many times.
 
-Voxels, instances and entities come from the true surfaces, occupancy and geometry from a LiDAR and a depth camera that
-stand all over each room. All of it goes through the robot's own parts.
+Voxels, instances and entities come from the true surfaces, occupancy and geometry from a LiDAR and a depth
+camera at places all over each room. All data passes through the robot's own parts.
 """
 
 from __future__ import annotations
@@ -14,22 +14,32 @@ from pathlib import Path
 import numpy as np
 
 from lodestar.geometry.poses import planar_transform
+from lodestar.mapping.config import (
+    VOXEL_CAPTIONS,
+    VOXEL_HIT,
+    VOXEL_LABEL_VOTES,
+    VOXEL_OCCUPANCY_TOP,
+    VOXEL_SIZE,
+    VOXEL_VOTE,
+)
 from lodestar.mapping.follower import pages_of
-from lodestar.mapping.octomap import OctoMapper
+from lodestar.mapping.occupancy.octomap import OctoMapper
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.scale_tour import ScaleSettings, ScaleTour, TourRecord
 from lodestar_eval.stocked_building import BuildingSize, Waypoint, board_heights, captions, room_at
 from lodestar_sim.worlds.world import WorldObject
 
-_STEP = 0.03  # m between points of a surface; chosen: about two of a voxel, as images give
-_LOOKS = 5  # frames that showed each thing; chosen: above `confirm`
-_HEADINGS = 3  # of the camera at each place; chosen
-_DEPTH = 1.2  # m from which the points count as seen; chosen
+_STEP = 0.03  # m between sampled points of a surface; chosen: about two per voxel, as from images
+_LOOKS = 5  # frames that show each object; chosen: above `confirm`
+_HEADINGS = 3  # headings of the camera at each place; chosen
+_DEPTH = 1.2  # m, distance from which the points count as seen; chosen
 
 
 def in_a_process_of_its_own(settings: ScaleSettings, folder: Path, share: float | None) -> TourRecord:
-    """Return what a tour measures in memory of its own: the whole tour, or, with a share of the building in the map
-    already, the first room alone.
+    """Return the measurements of a tour in a separate process.
+
+    share: None = the whole tour; else this share of the building is already mapped, and only the first room is
+    toured.
     """
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_measured, (settings, folder, share))
@@ -37,7 +47,7 @@ def in_a_process_of_its_own(settings: ScaleSettings, folder: Path, share: float 
 
 def _measured(settings: ScaleSettings, folder: Path, share: float | None) -> TourRecord:
     phrases = phrase_book()
-    phrases.vectors(captions())  # as the text embedder has them after a day
+    phrases.vectors(captions())  # vectors are cached, as in the text embedder after a day
     warm = replace(settings, size=BuildingSize(1, 1, 60), marks=())
     ScaleTour(warm, phrases, folder / f"warm-up-{share}").run(rooms=1)
     tour = ScaleTour(settings, phrases, folder / f"tour-{share}")
@@ -48,7 +58,7 @@ def _measured(settings: ScaleSettings, folder: Path, share: float | None) -> Tou
 
 
 def fill(tour: ScaleTour, rooms: range) -> int:
-    """Fill the map with these rooms, whose things are then known; return the number of its instances.
+    """Fill the map with objects and surfaces of the rooms with these numbers; return its instance count.
 
     The tour must not have begun. The ids of instances are those of the objects.
     """
@@ -63,28 +73,28 @@ def fill(tour: ScaleTour, rooms: range) -> int:
     chain.tell(*chain.scene.flush())
     while chain.scene.dictionary.enrichments_waiting:
         chain.scene.enricher.work()
-    chain.work(tour.simulator.time)  # finds the rooms
+    chain.work(tour.simulator.time)  # segments the rooms
     chain.tell(*chain.scene.flush())
     return chain.voxels.map.instance_count
 
 
 def _fill_instances(tour: ScaleTour, things: list[WorldObject]) -> None:
-    """Vote for the true surfaces of the things, as their masks would."""
+    """Cast label votes for the voxels on the objects' true surfaces, as their segmentation masks would."""
     voxels = tour.map.voxels.map
-    config, store, fusion, registry = voxels.config, voxels._store, voxels._fusion, voxels._registry
+    store, fusion, registry = voxels._store, voxels._fusion, voxels._registry
     clouds = [_surface(thing) for thing in things]
     for thing, cloud in zip(things, clouds):
         registry.next_id = thing.id
         track = registry.start(0.0, cloud)
         track.observation_count = _LOOKS
         for _ in range(_LOOKS):
-            track.vote(thing.category, thing.caption, 1.0, config.captions, config.label_votes)
+            track.vote(thing.category, thing.caption, 1.0, VOXEL_CAPTIONS, VOXEL_LABEL_VOTES)
     registry.next_id = max(thing.id for thing in tour.world.objects) + 1
     points = np.concatenate(clouds).astype(np.float32)
     voters = np.repeat([thing.id for thing in things], [len(cloud) for cloud in clouds]).astype(np.int32)
-    cells, depth = np.floor(points / config.voxel).astype(np.int32), np.full(len(points), _DEPTH, np.float32)
+    cells, depth = np.floor(points / VOXEL_SIZE).astype(np.int32), np.full(len(points), _DEPTH, np.float32)
     for look in range(_LOOKS):
-        marked = store.vote(cells, voters, config.vote, config.hit, config.occupancy_top, look + 1)
+        marked = store.vote(cells, voters, VOXEL_VOTE, VOXEL_HIT, VOXEL_OCCUPANCY_TOP, look + 1)
         fusion.surface.add(store, marked, points, depth)
     voxels.resume_odometry(tour.simulator.map_from_odom)
     voxels._mark = _LOOKS
@@ -93,7 +103,7 @@ def _fill_instances(tour: ScaleTour, things: list[WorldObject]) -> None:
 
 
 def _surface(thing: WorldObject) -> np.ndarray:
-    """Return points (N, 3) of the front, the top and the sides of a thing, or of the boards of a shelf, in map."""
+    """Return points (N, 3) of an object's front, top and sides, or of a shelf's boards, in map."""
     size = np.array(thing.size)
     front, side, up = (np.linspace(0.0, edge, max(math.ceil(edge / _STEP), 2)) for edge in size)
     if thing.category == "shelf":
@@ -111,7 +121,7 @@ def _grid(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def _fill_surfaces(tour: ScaleTour, places: list[Waypoint]) -> None:
-    """Look around from these places with the LiDAR and the depth camera."""
+    """Insert simulated LiDAR scans and depth images taken from `places`."""
     simulator, chain = tour.simulator, tour.map
     before, sensors = simulator.robot.pose, simulator.config.sensors
     mapper, geometry = chain.plan.mapper, chain.voxels.map.geometry

@@ -23,18 +23,18 @@ from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World, WorldObject
 
 MODALITIES = ("category", "description", "image")
-FEWEST, MOST = 5, 10  # subtasks of an episode, as in GOAT-Bench
-APART = 2.0  # m, least path from the start, or from the last target's view, to the next target
-PICTURE_DISTANCE = 1.8  # m, largest distance of the camera from the object
-PICTURE_SHARE = 0.35  # of its points that show on the picture
-MIDDLE_SHARE = 0.5  # of the middle ninth of the picture that it fills
-_PICTURE = (160, 120)  # pixels of the picture for these checks
-_PLACES = 10  # camera places that are tried
+FEWEST, MOST = 5, 10  # least and most subtasks of an episode, as in GOAT-Bench
+APART = 2.0  # m, least path to the next target, from the start or from the last target's view
+PICTURE_DISTANCE = 1.8  # m, greatest distance of the camera from the object
+PICTURE_SHARE = 0.35  # least visible share of the object's points in the picture
+MIDDLE_SHARE = 0.5  # least share of the picture's central ninth that the object fills
+_PICTURE = (160, 120)  # pixels, size of the picture for these checks
+_PLACES = 10  # number of camera places tried
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One subtask. target_ids: all valid targets. directive: None = parsed from the words."""
+    """One subtask. target_ids: all valid targets. directive: None = parsed from the text."""
 
     modality: str
     words: str
@@ -43,9 +43,9 @@ class Asked:
 
 
 def subtasks_of(world: World, seed: int, noise: NoiseConfig) -> list[Asked]:
-    """Return 5 to 10 subtasks of different objects, the same for the same seed; fewer if the building has no more.
+    """Return 5 to 10 subtasks of different objects, reproducible by seed; fewer if the building has no more.
 
-    Each kind is drawn independently. A picture is taken in the simulator and read by the robot's perception.
+    Each kind is drawn independently. Pictures are taken in the simulator and processed by the robot's perception.
     """
     rng = np.random.default_rng((seed, 0x60A7))
     wanted = int(rng.integers(FEWEST, MOST + 1))
@@ -71,7 +71,7 @@ def subtasks_of(world: World, seed: int, noise: NoiseConfig) -> list[Asked]:
         thing, phrase = pools[modality].pop(0)
         made = makers[modality](thing, phrase) if thing.id not in used else None
         if made is None or not APART <= shortest_path_length(world, where, made.target_ids) < math.inf:
-            continue  # another object of the same kind
+            continue  # the last target is another object of the same kind
         asked.append(made)
         used.update(made.target_ids)
         where, modality = _before(world, thing), ""
@@ -79,7 +79,7 @@ def subtasks_of(world: World, seed: int, noise: NoiseConfig) -> list[Asked]:
 
 
 def _before(world: World, thing: WorldObject) -> tuple[float, float]:
-    """Return an approximate place of a robot that has found the object."""
+    """Return a place (x, y) from which the object is in view, else its own place."""
     poses = truth_of(world).views(thing)
     x, y = poses[0, :2] if len(poses) else thing.xy
     return float(x), float(y)
@@ -95,7 +95,7 @@ def _by_category(world: World, thing: WorldObject) -> Asked | None:
 
 
 def _by_picture(photographer: Photographer, thing: WorldObject) -> Asked | None:
-    """Return a subtask to find the object by a picture; None if there is no picture or nothing in it has a name."""
+    """Return a subtask with a picture of the object; None without a picture or a named object in it."""
     taken = photographer.take(thing)
     if taken is None:
         return None
@@ -108,14 +108,14 @@ def _by_picture(photographer: Photographer, thing: WorldObject) -> Asked | None:
 
 
 class Photographer:
-    """Take pictures in the simulator as a person would, with the object in the middle."""
+    """Takes pictures in the simulator as a person would, with the object in the centre."""
 
     def __init__(self, world: World, seed: int, noise: NoiseConfig, rng: np.random.Generator) -> None:
         self._world, self._noise, self._rng = world, noise, rng
         self._simulator = Simulator(world, seed=seed)
 
     def take(self, thing: WorldObject, rgb: bool = False) -> tuple[CameraFrame, SegmentedFrame] | None:
-        """Return a picture, and what the robot's perception makes of it; None if no place shows the object well."""
+        """Return a picture and the robot's detections in it; None if no place shows the object well."""
         pose = self._place(thing)
         if pose is None:
             return None
@@ -125,7 +125,7 @@ class Photographer:
         return image, detector.segment(0.0, image.labels, image.label_table)
 
     def _place(self, thing: WorldObject) -> np.ndarray | None:
-        """Return a pose (3,) from which the object fills most of the middle of the picture."""
+        """Return a pose (3,) from which the object fills most of the picture's centre; None without one."""
         truth = truth_of(self._world)
         poses, _ = truth.facing_poses(thing, self._world.start[:2], PICTURE_DISTANCE, most=48)
         if not len(poses):

@@ -1,4 +1,4 @@
-"""A building and its task."""
+"""Building and its task, prepared from specification, seed and directive."""
 
 from __future__ import annotations
 

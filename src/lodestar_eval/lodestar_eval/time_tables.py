@@ -1,4 +1,4 @@
-"""The seconds of searches by what they went for, as metrics and as a table."""
+"""Times of searches by the robot's activity, as metrics and as a table."""
 
 from __future__ import annotations
 
@@ -12,36 +12,33 @@ from lodestar_eval.time_split import KINDS
 
 
 class Timed(Protocol):
-    """An outcome with its time. sct: NaN = it began at its end; seconds, seen_after: as of `EpisodeOutcome`."""
+    """Interface of an outcome with times. sct: NaN = the search began at a success pose; seconds, seen_after:
+    see `EpisodeOutcome`.
+    """
 
     @property
     def success(self) -> bool:
-        """Return whether it did what was asked."""
-        ...
+        """Return whether the task succeeded."""
 
     @property
     def sct(self) -> float:
         """Return success weighted by completion time."""
-        ...
 
     @property
     def duration(self) -> float:
-        """Return the seconds that it took."""
-        ...
+        """Return the duration in seconds."""
 
     @property
     def seconds(self) -> Mapping[str, float]:
-        """Return seconds by what the robot did."""
-        ...
+        """Return seconds by activity of the robot."""
 
     @property
     def seen_after(self) -> float:
         """Return the seconds until a target was in view."""
-        ...
 
 
 def time_metrics(outcomes: Sequence[Timed]) -> dict[str, float]:
-    """Return SCT, shares of the time by kind, and mean seconds until the target was in view and from there on."""
+    """Return SCT, shares of time by activity, and mean seconds until the target was in view and after that."""
     whole = sum(o.seconds.get(kind, 0.0) for o in outcomes for kind in KINDS)
     metrics = {"sct": mean([o.sct for o in outcomes])}
     for name in (*KINDS, *_reasons(outcomes)):
@@ -55,12 +52,12 @@ def time_metrics(outcomes: Sequence[Timed]) -> dict[str, float]:
 
 
 def _reasons(outcomes: Sequence[Timed]) -> list[str]:
-    """Return the keys of standing by the loop's state."""
+    """Return the keys of the standing times ("standing.STATE"), one per state of the decision loop."""
     return sorted({name for o in outcomes for name in o.seconds if name.startswith("standing.")})
 
 
 def time_table(rows: Mapping[tuple[str, str], Sequence[Timed]]) -> Table:
-    """Return mean seconds by what the robot does. rows: outcomes by setting and policy."""
+    """Return the table of mean seconds by activity. rows: outcomes by setting and policy."""
     reasons = _reasons([o for found in rows.values() for o in found])
     lines = []
     for row, found in rows.items():

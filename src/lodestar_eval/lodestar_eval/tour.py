@@ -16,8 +16,11 @@ from lodestar_sim.simulator import SimConfig, Simulator
 from lodestar_sim.worlds.truth import INFLATION, truth_of
 from lodestar_sim.worlds.world import World
 
+TOUR_CLEARANCE = 0.45  # metres of a stop from obstacles; chosen
+TOUR_CONTROL_INTERVAL = 0.1  # simulated seconds between steps; that of an episode
+
 _TRAVEL = TravelConfig(clearance=INFLATION)
-#: A narrow robot with the camera of the real one, which fits through every path.
+#: A narrow robot, which fits through every path, with the camera of the real one.
 NARROW = RobotConfig(length=0.2, width=0.2, max_lateral=0.8)
 
 
@@ -26,11 +29,9 @@ class TourConfig:
     """Stops, motion and images of a tour."""
 
     spacing: float = 3.0  # metres, largest distance of reachable floor from a stop; chosen
-    clearance: float = 0.45  # metres of a stop from obstacles; chosen
     speed: float = 0.5  # m/s; chosen
     turn_rate: float = 1.0  # rad/s at a stop; chosen
     frame_interval: float = 0.4  # simulated seconds between images; chosen
-    control_interval: float = 0.1  # simulated seconds between steps; that of an episode
     most_stops: int = 18  # chosen
     pan: float = 0.0  # rad to each side at a stop, in place of a full turn; 0 = a full turn
     rounds: int = 1  # times that the stops are visited
@@ -45,8 +46,8 @@ class TourConfig:
 class TourFrame:
     """One image of a tour with its ground truth.
 
-    image: sensor data. ids: (H, W) int32, the visible objects, 0 = none. depth: (H, W) float32,
-    metres, without error, inf = nothing. world_from_camera: (4, 4), true. stops: completed so far.
+    image: sensor data. ids: (H, W) int32, the visible objects, 0 = none. depth: (H, W) float32, metres, exact,
+    inf = no surface. world_from_camera: (4, 4), true. stops: number completed so far.
     """
 
     image: CameraFrame
@@ -58,16 +59,16 @@ class TourFrame:
 
 @dataclass(frozen=True)
 class TourMoment:
-    """A moment at which an image is due. stops: completed so far. turning: at a stop, else on the way."""
+    """Time at which an image is due. stops: number completed so far. turning: at a stop, else between stops."""
 
     stops: int
     turning: bool
 
 
 class Tour:
-    """One tour of a world, the same for the same seed. `stops`: (N, 2) metres, in the order of the visit.
+    """One tour of a world, reproducible by seed.
 
-    stops: by default those of `plan_stops`.
+    `stops`: (N, 2) metres, in the order of the visit, by default those of `plan_stops`.
     """
 
     def __init__(
@@ -80,12 +81,12 @@ class Tour:
         self._next_frame = 0.0
 
     def frames(self) -> Iterator[TourFrame]:
-        """Yield the camera's frames on the way, until the stops or the time run out."""
+        """Yield the camera's frames until the stops or the time run out."""
         for moment in self.moments():
             yield self.look(moment)
 
     def moments(self) -> Iterator[TourMoment]:
-        """Drive, and stop at every moment at which an image is due."""
+        """Drive the tour, and yield whenever an image is due."""
         self._next_frame += self.config.frame_interval
         yield TourMoment(0, True)
         yield from self._turn(0)
@@ -102,10 +103,10 @@ class Tour:
         marks = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
         along = 0.0
         while along < marks[-1] and simulator.time < config.limit:
-            along += config.speed * config.control_interval
+            along += config.speed * TOUR_CONTROL_INTERVAL
             aim = np.array([np.interp(along, marks, path[:, a]) for a in range(2)])
             x, y, yaw = simulator.true_pose
-            velocity = (aim - (x, y)) / config.control_interval
+            velocity = (aim - (x, y)) / TOUR_CONTROL_INTERVAL
             velocity *= min(1.0, config.speed / max(float(np.linalg.norm(velocity)), 1e-6))
             heading = math.atan2(velocity[1], velocity[0])
             error = math.remainder(heading - yaw, 2.0 * math.pi)
@@ -116,7 +117,7 @@ class Tour:
             along = min(along, float(marks[-1]))
 
     def _turn(self, done: int) -> Iterator[TourMoment]:
-        """Turn round once, or to one side, the other, and back."""
+        """Turn round once; or, if `pan` is set, to one side, to the other, and back."""
         pan = self.config.pan
         for angle in (pan, -2.0 * pan, pan) if pan > 0.0 else (2.0 * math.pi,):
             yield from self._turn_by(angle, done)
@@ -127,19 +128,18 @@ class Tour:
             before = self.simulator.true_pose[2]
             yield from self._step(np.array([0.0, 0.0, rate]), TourMoment(done, True))
             change = abs(math.remainder(self.simulator.true_pose[2] - before, 2.0 * math.pi))
-            turned += max(
-                change, 0.2 * self.config.turn_rate * self.config.control_interval
-            )  # ends when held
+            # so that a blocked turn ends, too
+            turned += max(change, 0.2 * self.config.turn_rate * TOUR_CONTROL_INTERVAL)
 
     def _step(self, command: np.ndarray, moment: TourMoment) -> Iterator[TourMoment]:
         self.simulator.set_command(*command)
-        self.simulator.step(self.config.control_interval)
+        self.simulator.step(TOUR_CONTROL_INTERVAL)
         if self.simulator.time + 1e-9 >= self._next_frame:
             self._next_frame += self.config.frame_interval
             yield moment
 
     def look(self, moment: TourMoment) -> TourFrame:
-        """Return the camera's frame of now."""
+        """Return the camera's current frame."""
         config = self.config
         image = self.simulator.render(config.colored, width=config.width, height=config.height)
         return TourFrame(image, *self.simulator.view_truth(config.width, config.height), moment.stops)
@@ -148,7 +148,7 @@ class Tour:
 def plan_stops(world: World, config: TourConfig) -> np.ndarray:
     """Return stops (N, 2), spread evenly over the reachable floor, each the nearest to the one before."""
     grid, truth = truth_of(world).grid, truth_of(world)
-    open_floor = np.isfinite(truth.lengths(world.start[:2])) & (truth.clearance >= config.clearance)
+    open_floor = np.isfinite(truth.lengths(world.start[:2])) & (truth.clearance >= TOUR_CLEARANCE)
     cells = np.argwhere(open_floor)
     if not len(cells):
         return np.zeros((0, 2))

@@ -6,12 +6,12 @@ import ctypes
 import multiprocessing
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -25,29 +25,29 @@ if TYPE_CHECKING:
     from lodestar_eval.settings import EpisodeSettings
     from lodestar_eval.tasks import Prepared
 
-SETTINGS = {"unexplored": "unexplored", "pre-explored": "pre_explored"}  # as written -> as keys
+T = TypeVar("T")
+SETTINGS = {"unexplored": "unexplored", "pre-explored": "pre_explored"}  # name on the command line -> key
 LED = "frontier_led"  # explores by geometry alone, and drives to known targets
 REFERENCE = "reference"  # nearest frontier with perfect perception; not a policy
-COLD, WARM = "bandit_cold", "bandit_warm"  # without a prior or rule; with state learned in other buildings
-CONTINUAL = (
-    "bandit_continual"  # begins as COLD in the first building, and keeps what it learns from one to the next
-)
+COLD = "bandit_cold"  # without a prior or rule
+CONTINUAL = "bandit_continual"  # begins like COLD, and keeps its state from one building to the next
 COLD_ROWS = (COLD, CONTINUAL)
-VALUE_ROWS = ("greedy", "mask_after", "corrected")  # choose by the chance per second of each goal (ADR 0094)
-KEPT = "corrected_continual"  # corrected, and keeps what it learns from one building to the next
-COLD_ALPHA = (
-    1.0  # a bandit without a prior must explore: Li et al. 2010 have alpha = 1 + sqrt(ln(2 / delta) / 2)
-)
-UNDELAYED = "_undelayed"  # suffix of a policy's row without delays of reasoner and experts
+# policies that choose by the chance per second of each goal (ADR 0094)
+VALUE_ROWS = ("greedy", "mask_after", "corrected")
+# alpha of a bandit without a prior, which must explore: 1 + sqrt(ln(2 / delta) / 2) in Li et al. 2010
+COLD_ALPHA = 1.0
 
 
 def core_rows() -> tuple[str, ...]:
-    """Return the rows of "core": an expert's name is that expert only, without fallback (RoboAtlas Fig. 6)."""
+    """Return the names of the policies that the option value "core" selects.
+
+    A policy named after an expert uses this expert alone, without fallback (RoboAtlas Fig. 6).
+    """
     return ("bandit", *expert_names(), LED, REFERENCE)
 
 
 def all_rows() -> tuple[str, ...]:
-    """Return the rows of "all"."""
+    """Return the names of the policies that the option value "all" selects."""
     return (
         *core_rows(),
         COLD,
@@ -58,15 +58,13 @@ def all_rows() -> tuple[str, ...]:
         "epsilon_greedy",
         "thompson",
         *VALUE_ROWS,
-        KEPT,
     )
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Runs in every building. settings, policies: keys. folder: of maps and decision logs.
-
-    learned: state of the bandit that WARM begins with. log: further place of decision logs, one file per row.
+    """Plan of the runs in every building. settings, policies: names of map settings ("unexplored") and
+    policies. folder: of maps and decision logs.
     """
 
     episode: EpisodeSettings
@@ -74,22 +72,21 @@ class Plan:
     policies: tuple[str, ...] = ("bandit",)
     folder: Path = Path()
     directive: str | None = None
-    learned: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_plain(self) -> bool:
-        """Return whether there is one row only, whose files need no folders of their own."""
+        """Return whether there is a single setting and policy, whose files need no subfolders."""
         return len(self.settings) == len(self.policies) == 1
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """Return the policies that begin anew in every building."""
-        return tuple(name for name in self.policies if not _continual(name))
+        """Return the policies that start afresh in every building."""
+        return tuple(name for name in self.policies if name != CONTINUAL)
 
     @property
     def chains(self) -> tuple[tuple[str, str], ...]:
-        """Return setting and policy of every row that keeps its state between buildings."""
-        return tuple((s, name) for s in self.settings for name in self.policies if _continual(name))
+        """Return (setting, policy) of every combination whose policy keeps its state between buildings."""
+        return tuple((s, name) for s in self.settings for name in self.policies if name == CONTINUAL)
 
     def file(self, kind: str, world: str, setting: str, policy: str, seed: int, suffix: str) -> Path:
         """Return the file of a run's map or log."""
@@ -99,35 +96,25 @@ class Plan:
         return where / f"{world + '_' if world else ''}seed_{seed:03d}{suffix}"
 
 
-def _continual(policy: str) -> bool:
-    return policy.removesuffix(UNDELAYED) in (CONTINUAL, KEPT)
-
-
-def _by_value(policy: str) -> bool:
-    return policy in (*VALUE_ROWS, KEPT)
-
-
 def _valued(selection: SelectionConfig) -> SelectionConfig:
-    """Return the selection with the features and the reward of policies that choose by value."""
+    """Return the selection with the features and the reward that the value-based policies need."""
     return replace(selection, policy="corrected", features="valued", reward="found")
 
 
 @dataclass(frozen=True)
 class Building:
-    """One building of a plan. tag: distinguishes worlds of several kinds in file names.
-
-    falseness: chance of a false claim there, by expert.
-    """
+    """One building of a plan. tag: distinguishes worlds of several kinds in file names."""
 
     world: str
     seed: int
     tag: str = ""
-    falseness: Mapping[str, float] = field(default_factory=dict)
 
 
 def run_buildings(plan: Plan, buildings: Sequence[Building], jobs: int) -> Iterator[list[EpisodeOutcome]]:
-    """Yield outcomes by building as they are finished: of the rows that begin anew in each, and, in parallel, of every
-    row that keeps its state, which must process the buildings in sequence.
+    """Yield outcomes by building as they finish.
+
+    Policies that start afresh run per building. A policy that keeps its state runs the buildings in sequence;
+    several such sequences run in parallel.
     """
     anew = buildings if plan.apart else ()
     if jobs == 1:
@@ -139,7 +126,7 @@ def run_buildings(plan: Plan, buildings: Sequence[Building], jobs: int) -> Itera
     with worker_pool(jobs) as pool:
         chains = [
             pool.submit(_whole_chain, plan, buildings, *row) for row in plan.chains
-        ]  # submitted first, because they take longest
+        ]  # submitted first, because these take longest
         single = [pool.submit(run_building, plan, building) for building in anew]
         several: dict[Future[Any], bool] = dict.fromkeys(chains, True)
         several.update((future, False) for future in single)
@@ -152,8 +139,9 @@ def run_buildings(plan: Plan, buildings: Sequence[Building], jobs: int) -> Itera
 
 @contextmanager
 def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Provide processes that end with this one; an error in the block cancels jobs that have not begun."""
-    context = multiprocessing.get_context("spawn")  # threads of Open3D and torch do not survive a fork
+    """Provide worker processes that end with this one; an error in the block cancels jobs that have not begun."""
+    # spawn, because threads of Open3D and torch do not survive a fork
+    context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, initializer=_end_with_parent) as pool:
         try:
             yield pool
@@ -162,15 +150,25 @@ def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
             raise
 
 
+def run_jobs(work: Callable[..., T], jobs: Sequence[tuple[Any, ...]], workers: int) -> Iterator[T]:
+    """Yield `work(*job)` of all jobs: in order with one worker, else as they finish."""
+    if workers == 1:
+        yield from (work(*job) for job in jobs)
+        return
+    with worker_pool(workers) as pool:
+        yield from (future.result() for future in as_completed([pool.submit(work, *job) for job in jobs]))
+
+
 def _end_with_parent() -> None:
-    """End this worker when the benchmark is killed; otherwise it would wait for another job for ever."""
-    pr_set_pdeathsig = 1  # prctl(2)
+    """End this worker when the benchmark is killed; otherwise it would wait for jobs for ever."""
+    pr_set_pdeathsig = 1  # option PR_SET_PDEATHSIG of prctl(2)
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def run_building(plan: Plan, building: Building) -> list[EpisodeOutcome]:
-    """Run every setting and every policy that begins anew in one building, which is built and toured only once.
-    Returns nothing if the building has no task of its own and none is given.
+    """Run every setting and every policy that starts afresh in one building, which is built and toured only once.
+
+    Returns [] if the building has no task of its own and none is given.
     """
     return _run_rows(plan, building, plan.settings, plan.apart)
 
@@ -178,10 +176,9 @@ def run_building(plan: Plan, building: Building) -> list[EpisodeOutcome]:
 def run_chain(
     plan: Plan, buildings: Sequence[Building], setting: str, policy: str
 ) -> Iterator[list[EpisodeOutcome]]:
-    """Yield the outcomes of a row whose selector keeps its state between buildings."""
-    kept = policy_named(
-        policy.removesuffix(UNDELAYED), plan.learned, plan.episode.robot.goal_selector.selection
-    )(np.random.default_rng(0))
+    """Yield the outcomes, by building, of a setting and policy whose state is kept between buildings."""
+    selection = plan.episode.robot.goal_selector.selection
+    kept = policy_named(policy, selection)(np.random.default_rng(0))
     for building in buildings:
         yield _run_rows(plan, building, (setting,), (policy,), lambda _: kept)
 
@@ -199,7 +196,9 @@ def _run_rows(
     policies: Sequence[str],
     selector: PolicyFactory | None = None,
 ) -> list[EpisodeOutcome]:
-    """Run the rows of one building. selector: creates that of every episode, by default by its policy's name."""
+    """Run all settings and policies in one building. selector: creates each episode's policy, by default by
+    its name.
+    """
     from lodestar_eval.phrase_book import phrase_book
     from lodestar_eval.prior_map import explored
     from lodestar_eval.tasks import prepare
@@ -221,7 +220,7 @@ def _run_rows(
                 outcomes += [_reference(prepared, building)] if saved is None else []
                 continue
             outcomes.append(_one(plan, building, prepared, setting, policy, saved, toured, selector))
-            toured = 0.0  # the first row pays for the tour
+            toured = 0.0  # only the first row is charged for the tour
     return outcomes
 
 
@@ -239,25 +238,22 @@ def _one(
     from lodestar_eval.phrase_book import phrase_book
     from lodestar_eval.pictures import picture_of
 
-    settings, row = replace(plan.episode, falseness=building.falseness), policy
-    if row.endswith(UNDELAYED):
-        policy = row.removesuffix(UNDELAYED)
-        settings = replace(settings, reasoner_delay=0.0, answer_delay=0.0)
-    if policy in COLD_ROWS:  # without the rule that a known target comes first
+    settings = plan.episode
+    if policy in COLD_ROWS:  # without the rule that known targets come first
         settings = changed(settings, robot__goal_selector__loop__known_first=False)
     elif policy in expert_names():
         settings = changed(settings, robot__goal_selector__experts=(policy,))
-    elif _by_value(policy):
+    elif policy in VALUE_ROWS:
         chosen = _valued(settings.robot.goal_selector.selection)
         settings = changed(settings, robot__goal_selector__selection=chosen)
     elif policy == LED:
         settings = changed(settings, robot__experts__frontier_expert__expectation=False)
-    selector = selector or policy_named(policy, plan.learned, settings.robot.goal_selector.selection)
+    selector = selector or policy_named(policy, settings.robot.goal_selector.selection)
     runner = EpisodeRunner(phrase_book(), settings, selector)
     run = runner.run(prepared.world, prepared.task, building.seed, saved)
-    outcome = run.outcome.under(setting, row, building.world, toured)
-    names = (building.tag, setting, row, building.seed)
-    if row == plan.policies[0] or not outcome.success:
+    outcome = run.outcome.under(setting, policy, building.world, toured)
+    names = (building.tag, setting, policy, building.seed)
+    if policy == plan.policies[0] or not outcome.success:
         picture_of(run, plan.file("maps", *names, ".png"))
     run.save_decisions(plan.file("decisions", *names, ".jsonl"))
     run.save_path(plan.file("paths", *names, ".npz"))
@@ -279,55 +275,21 @@ def _reference(prepared: Prepared, building: Building) -> EpisodeOutcome:
     )  # fmt: skip
 
 
-def policy_named(
-    name: str, learned: dict[str, Any], selection: SelectionConfig | None = None
-) -> PolicyFactory:
-    """Return a factory of one episode's selector over the features of `selection`, by default goal_selector's. WARM
-    begins with `learned`, which is not changed.
-    """
+def policy_named(name: str, selection: SelectionConfig | None = None) -> PolicyFactory:
+    """Return a factory of the named policy, with `selection`'s features, by default goal_selector's."""
     from lodestar.selection.config import SelectionConfig
     from lodestar.selection.context import feature_names
-    from lodestar.selection.linucb import LinUcb
     from lodestar.selection.policies import make_policy
     from lodestar.selection.policy import Policy
 
     arms = (name,) if name in expert_names() else expert_names()
-    if _by_value(name):
+    if name in VALUE_ROWS:
         selection = _valued(selection or SelectionConfig())
-        name = name.removesuffix("_continual")
     features = feature_names((selection or SelectionConfig()).features, arms)
 
     def make(rng: np.random.Generator) -> Policy:
         if name in COLD_ROWS:
             return make_policy("bandit", arms, features, rng, prior="cold", alpha=COLD_ALPHA)
-        if name != WARM:
-            return make_policy(FRONTIER.name if name == LED else name, arms, features, rng)
-        policy = make_policy("bandit", arms, features, rng)
-        assert isinstance(policy, LinUcb)
-        policy.restore({**learned, "rng": rng.bit_generator.state})
-        return policy
+        return make_policy(FRONTIER.name if name == LED else name, arms, features, rng)
 
     return make
-
-
-def learn(plan: Plan, buildings: Sequence[Building]) -> dict[str, Any]:
-    """Return the state of a bandit after these buildings in sequence, each from an empty map.
-
-    Buildings without a task are left out, as in `run_building`.
-    """
-    from lodestar.selection.linucb import LinUcb
-    from lodestar_eval.episode import EpisodeRunner
-    from lodestar_eval.phrase_book import phrase_book
-    from lodestar_eval.tasks import prepare
-    from lodestar_sim.worlds import WorldError
-
-    policy = policy_named("bandit", {}, plan.episode.robot.goal_selector.selection)(np.random.default_rng(0))
-    assert isinstance(policy, LinUcb)
-    runner = EpisodeRunner(phrase_book(), plan.episode, lambda _: policy)
-    for building in buildings:
-        try:
-            prepared = prepare(building.world, building.seed, plan.directive)
-        except WorldError:
-            continue
-        runner.run(prepared.world, prepared.task, building.seed)
-    return policy.state()

@@ -1,4 +1,4 @@
-"""A hall full of things, and traces about them: consistent ones, and such as are spoiled in a known way."""
+"""Hall with many objects, and action traces about them: consistent ones, and ones with a known fault."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from lodestar.worldmodel.records import (
 )
 from lodestar_eval.crowded_scenes import crowd
 
-_SIDE = 40.0  # m of the hall
-_RESOLUTION = 0.1  # m of its grid
-_NEAR = 1.5  # m between things that a trace calls near; the validator allows 2.0
-_BELIEFS = 5  # of one trace
-_STAMP = 100.0  # s of every trace
+_SIDE = 40.0  # m, side of the hall
+_RESOLUTION = 0.1  # m, cell of its grid
+_NEAR = 1.5  # m between objects that a trace calls near; the validator allows 2.0
+_BELIEFS = 5  # number of beliefs in a trace
+_STAMP = 100.0  # s, stamp of every trace
 
 
 @dataclass
 class ValidationWorld:
-    """A `worldmodel.validation.World`. cell: (2,) of metres -> ids of the things in it."""
+    """Implements `worldmodel.validation.World`. cells: (x, y) of a 2-D cell -> ids of the objects in it."""
 
     entities: dict[int, Entity]
     regions: dict[int, Region]
@@ -44,21 +44,21 @@ class ValidationWorld:
     charger: np.ndarray | None = None
     map_id: int = 1
     cells: dict[tuple[int, int], list[int]] = field(default_factory=dict)
-    places: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))  # (N, 2) where the robot fits
+    places: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))  # (N, 2) places that the robot fits
 
     def record(self, entity_id: int) -> Entity | None:
-        """Return the entity of this id."""
+        """Return the entity with this id, None if unknown."""
         return self.entities.get(entity_id)
 
     def region(self, region_id: int) -> Region | None:
-        """Return the region of this id."""
+        """Return the region with this id, None if unknown."""
         return self.regions.get(region_id)
 
 
 def make_world(size: int, kinds: int, rng: np.random.Generator) -> ValidationWorld:
-    """Return a hall with `size` things at random places, of which one is archived and one on another floor.
+    """Return a hall with `size` objects at random places; one is archived and one on another floor.
 
-    Pillars stand in it, and a closet that no way leads into.
+    The hall has pillars, and a closed closet that no path leads into.
     """
     things = {}
     for number, entity in enumerate(crowd(size, kinds, rng).values(), 1):
@@ -95,7 +95,7 @@ def _cell(place: np.ndarray) -> tuple[int, int]:
 
 
 def trace_of(world: ValidationWorld, rng: np.random.Generator) -> Trace:
-    """Return a trace that agrees with the world: go to a place and stand before the thing there, by what is near."""
+    """Return a consistent trace: go to an object, which the beliefs identify by the objects near it."""
     while True:
         target = int(rng.integers(3, len(world.entities) + 1))
         around = _around(world, target)
@@ -132,7 +132,7 @@ def _around(world: ValidationWorld, identity: int) -> list[int]:
 
 
 def spoiled(trace: Trace, world: ValidationWorld, rng: np.random.Generator) -> tuple[Trace, int]:
-    """Return the trace with one fault, and the code that belongs to it."""
+    """Return the trace with one fault, and the code of that fault."""
     fault, code = _FAULTS[int(rng.integers(len(_FAULTS)))]
     return fault(trace, world), int(code)
 
@@ -146,7 +146,7 @@ def _about(trace: Trace, identity: int) -> Trace:
 
 
 def _contradicted(trace: Trace, world: ValidationWorld) -> Trace:
-    """Return the trace with a belief that two things on opposite sides are near."""
+    """Return the trace with the belief that two objects on opposite sides are near each other."""
     ids = list(world.entities)[2:]
     places = np.array([world.entities[i].mean[0] for i in ids])
     names = entity_name(ids[int(places.argmin())]), entity_name(ids[int(places.argmax())])
@@ -160,7 +160,7 @@ _FAULTS: tuple[tuple[Callable[[Trace, ValidationWorld], Trace], TraceError], ...
     (lambda trace, world: _about(trace, 1), TraceError.ARCHIVED),
     (lambda trace, world: _about(trace, 2), TraceError.OTHER_FLOOR),
     (lambda trace, world: _with_goal(trace, (0.05, 20.0, 0.0)), TraceError.UNREACHABLE),
-    (lambda trace, world: _with_goal(trace, (2.5, 2.5, 0.0)), TraceError.UNREACHABLE),  # the closet
+    (lambda trace, world: _with_goal(trace, (2.5, 2.5, 0.0)), TraceError.UNREACHABLE),  # a goal in the closet
     (lambda trace, world: _with_goal(trace, (36.0, 36.0, 0.0)), TraceError.CONSTRAINT_VIOLATED),
     (_contradicted, TraceError.INCONSISTENT),
 )

@@ -1,4 +1,4 @@
-"""Rooms visited twice (AI2-THOR Rearrangement) as a robot may see them: things missed, misplaced and mislabelled."""
+"""Rooms visited twice (AI2-THOR Rearrangement) with simulated perception errors: missed, misplaced, mislabelled."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ import numpy as np
 
 from lodestar.scene.change_pairs import Sight
 
-TAKEN = ADDED = (
-    0.1  # shares of the things that the benchmark takes away after the first visit, or adds before the second
-)
-CONFUSED = 0.05  # share of labels that are another's of the same room
+TAKEN = ADDED = 0.1  # shares of the objects removed after the first visit and added before the second
+CONFUSED = 0.05  # share of labels replaced by another one of the same room
 
 
 class BadVisits(ValueError):
-    """The folder lacks the visits; the message says what is missing."""
+    """Raised if the folder lacks the visits; the message says what is missing."""
 
 
 @dataclass(frozen=True)
 class VisitedThing:
-    """A thing of a room. first, second: (3,) metres, z up; its places at both visits."""
+    """An object of a room. first, second: (3,) metres, z up; its positions at both visits."""
 
     name: str
     label: str
@@ -35,7 +33,7 @@ class VisitedThing:
 
 @dataclass(frozen=True)
 class Visits:
-    """One room visited twice."""
+    """One room visited twice, with the positions of its objects at both visits."""
 
     episode: str
     scene: str
@@ -45,8 +43,11 @@ class Visits:
 
 @dataclass(frozen=True)
 class Noise:
-    """Noise of a visit. missed: share of the things; half of them out of view, half in view and overlooked.
-    error: metres, standard deviation of a place per axis."""
+    """Simulated perception errors of a visit. missed: share of the objects not observed; half of them out of
+    view, half in view but undetected.
+
+    error: metres, standard deviation of a position per axis.
+    """
 
     missed: float
     error: float
@@ -58,20 +59,21 @@ class Noise:
 
     @property
     def overlooked(self) -> float:
-        """Return the share of things in view that are not detected."""
+        """Return the share of objects in view that are not detected."""
         return 1.0 - (1.0 - self.missed) / (1.0 - self.hidden)
 
     @property
     def name(self) -> str:
-        """Return the name of the level in metrics."""
+        """Return the name of this noise level in the metrics' names."""
         return f"m{round(100 * self.missed)}_e{round(100 * self.error)}"
 
 
 @dataclass(frozen=True)
 class Observed:
-    """Both visits as observed, and the truth. The id of a sight is the row of its thing.
+    """Both visits as observed, and the truth. The id of an observation is the index of its object in
+    `Visits.things`.
 
-    became: row -> "same", "moved", "taken" or "added".
+    became: index of the object -> "same", "moved", "taken" or "added".
     """
 
     before: tuple[Sight, ...]
@@ -80,7 +82,9 @@ class Observed:
 
 
 def load_visits(folder: Path, part: str = "told") -> list[Visits]:
-    """Return the episodes of a part; every second scene by name is for development. Raises BadVisits."""
+    """Return the episodes of a part of the data: "development" (every second scene by name), "told" (the
+    others, for published results) or "all". Raises BadVisits.
+    """
     try:
         lines = (folder / "episodes.jsonl").read_text(encoding="utf-8").splitlines()
         found = [_visits(json.loads(line)) for line in lines if line.strip()]
@@ -115,19 +119,20 @@ def _words(name: str) -> str:
 
 
 def _upright(position: Sequence[float]) -> np.ndarray:
-    """Return a position with z up from one with y up."""
+    """Return a position with z up, given one with y up."""
     x, y, z = (float(value) for value in position)
     return np.array([x, z, y])
 
 
 def observe(visits: Visits, noise: Noise, labels: Sequence[str], rng: np.random.Generator) -> Observed:
-    """Return what a robot sees of both visits. labels: of which a confused one is drawn."""
+    """Return a robot's observations of both visits. labels: candidates for confused labels."""
     count = len(visits.things)
     became = {}
     for row, (thing, drawn) in enumerate(zip(visits.things, rng.random(count))):
         status = "moved" if thing.moved else "same"
         became[row] = "taken" if drawn < TAKEN else "added" if drawn < TAKEN + ADDED else status
-    in_view = rng.random((2, 2, count)) >= noise.hidden  # visit, of whose place, thing
+    # axes: visit of the observation, visit of the object's position, object
+    in_view = rng.random((2, 2, count)) >= noise.hidden
     in_view[:, 1] = np.where([t.moved for t in visits.things], in_view[:, 1], in_view[:, 0])
     noticed = rng.random((2, count)) >= noise.overlooked
     passes = []
@@ -152,6 +157,6 @@ def observe(visits: Visits, noise: Noise, labels: Sequence[str], rng: np.random.
 
 
 def shuffled(sights: Sequence[Sight], rng: np.random.Generator) -> tuple[list[Sight], list[int]]:
-    """Return the sights in another order, with ids that say nothing, and the row of each."""
+    """Return the observations in random order, with ids that reveal nothing, and the object index of each."""
     order = rng.permutation(len(sights)).tolist()
     return [replace(sights[k], id=place) for place, k in enumerate(order)], [sights[k].id for k in order]

@@ -1,6 +1,6 @@
-"""Lets the tests of this folder import what they share under any import mode."""
+"""Put this folder on the path, so that tests import shared helpers under any import mode."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # embedders
+sys.path.insert(0, str(Path(__file__).parent))  # for the helper modules, such as embedders

@@ -1,4 +1,4 @@
-"""Text models of a few lines, which need no weights."""
+"""Minimal text models, which need no weights."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class LetterEmbedder:
-    """Vectors by counts of letter pairs: phrases that share words are alike."""
+    """Embeds phrases by counts of letter pairs: phrases that share words are similar."""
 
     model = "letters"
     dimension = 128
@@ -22,7 +22,7 @@ class LetterEmbedder:
 
 
 class SingleLetters:
-    """Vectors by counts of letters: phrases that share words are alike."""
+    """Embeds phrases by counts of letters: phrases that share words are similar."""
 
     model = "letters"
     dimension = 64

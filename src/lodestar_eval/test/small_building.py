@@ -18,7 +18,7 @@ from lodestar_sim.worlds.furnish import Furnisher
 
 TOUR = TourConfig(limit=150.0, spacing=1.6, frame_interval=0.5, most_stops=30, width=160, height=120)
 DESK, MUG, LAPTOP, RED_BOX, BLUE_BOX, PLANT, BIN, CHAIR_A, CHAIR_B, SINK, CART = range(1, 12)
-TAKEN, MOVED = 60.3, 75.3  # seconds at which the bin is taken away, and the cart moved
+TAKEN, MOVED = 60.3, 75.3  # seconds at which the bin is removed and the cart moved
 _NAMES = {
     DESK: ("desk", "white", (1.0, 0.5, 0.0, 1.5708)),
     MUG: ("mug", "red", (0.9, 0.5, 0.0, 0.0)),
@@ -71,7 +71,7 @@ def changing_world() -> World:
 
 @lru_cache(maxsize=1)
 def glances() -> tuple[Glance, ...]:
-    """Return what was true on a tour of the changing rooms."""
+    """Return the ground truth of a tour of the changing rooms."""
     world = changing_world()
     tour = Tour(world, 1, TOUR, laps(world, TOUR))
     found = []

@@ -1,4 +1,4 @@
-"""Parts of the recovery that a comparison leaves out: each switches off what it names, and the others stay."""
+"""Tests of the ablations: each replaces the part that it names and no other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TARGETS = {"target_gone", "target_seen", "target_doubted", "target_relabelled", 
 
 @pytest.fixture
 def measured(monkeypatch) -> list[Mapping[str, bool]]:
-    """Return the facts of each diagnosis."""
+    """Return the list that collects the facts of each diagnosis."""
     seen: list[Mapping[str, bool]] = []
     diagnose = outcomes.diagnose
 
@@ -38,7 +38,7 @@ def measured(monkeypatch) -> list[Mapping[str, bool]]:
 
 
 def _world(row: str = "full", **recovery) -> World:
-    """A room with a red chair that a former session saw, and the robot on its way to it. row: of the ablations."""
+    """Return a room with a remembered red chair, and the robot on its path to it. row: name of the ablation."""
     config = LoopConfig(recovery=RecoveryConfig(search_time=20.0, **recovery))
     answers = {"semantic_map": towards_target, "frontier": exploring((2.0, 8.0, 0.0))}
     world = World(answers=answers, config=config, kinds=ROW_KINDS[row])
@@ -50,7 +50,7 @@ def _world(row: str = "full", **recovery) -> World:
 
 
 def _stopped(world: World) -> None:
-    """Somebody stands in the way, and the planner finds none."""
+    """Put a person into the path, so that the planner finds no other."""
     world.run(until=lambda: world.pose[0] > 3.0)
     grid = room()
     grid.cells[30:58, 50:54] = 100
@@ -62,7 +62,7 @@ def _stopped(world: World) -> None:
 
 
 def _gone(world: World) -> None:
-    """The chair is archived on the way to it."""
+    """Archive the chair while the robot drives to it."""
     world.run(until=lambda: world.pose[0] > 4.0)
     world.mirror.put(replace(world.mirror.entities[7], state=EntityState.ARCHIVED))
     world.targets.scores[7] = 0.0

@@ -1,4 +1,4 @@
-"""Tables II, III, IV and VIII from decisions."""
+"""Tests of tables II, III, IV and VIII of RoboAtlas, computed from decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about a building: of things that are there and that are not, and how answers are judged."""
+"""Tests of questions about present and absent objects of a building, and of the judgement of answers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def test_no_answer_is_wrong_and_a_right_yes_is_weighed_by_the_way():
     assert outcome(THERE, True).is_right and outcome(ABSENT, False).is_right
     assert not outcome(ABSENT, None).is_right and not outcome(THERE, False).is_right
     assert outcome(THERE, True).spl == pytest.approx(0.5) and outcome(THERE, None).spl == 0.0
-    assert outcome(ABSENT, False).spl != outcome(ABSENT, False).spl  # undefined
+    # NaN, as the SPL is undefined without a target
+    assert outcome(ABSENT, False).spl != outcome(ABSENT, False).spl
 
 
 def test_a_right_yes_is_weighed_by_its_time_and_the_report_tells_where_the_seconds_went():

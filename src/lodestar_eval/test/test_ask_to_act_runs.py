@@ -1,18 +1,20 @@
-"""Questions answered in two furnished rooms, from the sensors to the answer."""
+"""Tests of questions answered in two furnished rooms, from the sensors to the answer."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from quick_episodes import EXACT, QUICK
 from small_building import LAPTOP, small_world
 
 from lodestar_eval.ask_to_act import said_in
 from lodestar_eval.episode import EpisodeRunner
 from lodestar_eval.episode_run import EpisodeRun
 from lodestar_eval.phrase_book import phrase_book
-from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
 from lodestar_sim.tasks import Task
 
-SETTINGS = EpisodeSettings(time_limit=300.0, thinking=0.06, robot=robot_config(NOISES["none"]))
+SETTINGS = replace(QUICK, time_limit=300.0, robot=EXACT)
 START = (1.0, 1.0, 0.0)
 
 

@@ -1,15 +1,17 @@
-"""Questions for a material in two furnished rooms: the robot alone cannot answer them, with a picture it can."""
+"""Tests of questions about a material in two furnished rooms, which only a robot with a vision model can answer."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from quick_episodes import EXACT, QUICK
 from small_building import SINK, small_world
 
 from lodestar_eval.ask_to_act import VISUAL, CheckQuestion, remembering, said_in, visual_questions_of
-from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
 from lodestar_sim.worlds import world_from_spec
 
-SETTINGS = EpisodeSettings(time_limit=300.0, thinking=0.06, robot=robot_config(NOISES["none"]))
+SETTINGS = replace(QUICK, time_limit=300.0, robot=EXACT)
 START = (1.0, 1.0, 0.0)
 MATERIAL = next(thing.material for thing in small_world().objects if thing.id == SINK)
 

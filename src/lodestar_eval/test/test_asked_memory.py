@@ -1,4 +1,4 @@
-"""A robot that looked around an apartment is asked: by a directive, and afterwards by what it left on the disk."""
+"""Tests of questions to a robot that looked around an apartment: by a directive, and later from its files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SETTINGS = EpisodeSettings(width=160, height=120)
 
 
 class Home:
-    """A robot with a memory that turns where it stands, and follows directives without a navigator."""
+    """Robot with a memory that turns on the spot, and follows directives without a navigator."""
 
     def __init__(self, folder):
         simulator = Simulator(world_from_spec("apartment", 1), SETTINGS.simulator, 1)
@@ -55,7 +55,7 @@ class Home:
 
     @property
     def thing(self):
-        """A label of which the scene has exactly one."""
+        """Return a label that exactly one entity of the scene has."""
         labels = [entity.label for entity in self.robot.mirror.entities.values()]
         return next(label for label in sorted(set(labels)) if labels.count(label) == 1 and label != "door")
 

@@ -1,4 +1,4 @@
-"""Bags written by rosbags: what is read from them, and what is missing in others."""
+"""Tests of reading bags written by rosbags, complete and incomplete ones."""
 
 import cv2
 import numpy as np
@@ -11,7 +11,7 @@ from lodestar_eval.recordings import BadRecording
 pytest.importorskip("rosbags")
 pytest.importorskip("rclpy")
 
-OPTICAL = (-0.5, 0.5, -0.5, 0.5)  # body <- optical, x y z w
+OPTICAL = (-0.5, 0.5, -0.5, 0.5)  # body <- optical, quaternion x y z w
 
 
 class BagWriter:
@@ -109,7 +109,7 @@ class BagWriter:
                 )
             elif color:
                 rgb = np.zeros((12, 16, 3), np.uint8)
-                rgb[..., 2] = 200  # bgr: red
+                rgb[..., 2] = 200  # red, in BGR order
                 self.image("/camera/color/image_raw", rgb, "bgr8", stamp + 0.01)
 
 

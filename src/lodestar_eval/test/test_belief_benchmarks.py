@@ -1,4 +1,4 @@
-"""Scores of the room belief and of viewpoints' gains."""
+"""Tests of the scores of the room belief."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from lodestar.scene.records import Entity
 from lodestar_eval.belief_trials import PLAIN, AnnotatedRoom, Told, hide, mixed_trials
-from lodestar_eval.benchmarks import gain, room_belief
-from lodestar_eval.gain_probe import Shown
+from lodestar_eval.benchmarks import room_belief
 
 
 def thing(identity: int, label: str, x: float) -> Entity:
@@ -69,11 +68,3 @@ def test_the_reliability_table_counts_every_room_once():
     rows = room_belief.reliability(told, "title").rows
     assert sum(int(row[1]) for row in rows) == 6
     assert rows[-1][3] == "0.000" and math.isclose(float(rows[-1][2]), 0.97)
-
-
-def test_a_gain_that_is_a_constant_share_of_the_area_ranks_all_rightly():
-    shown = [Shown(1, area, 0.3 * area) for area in range(1, 8)]
-    values = gain.scores([shown], 0.3)
-    assert values["rank"] == pytest.approx(1.0) and values["bias"] == pytest.approx(1.0)
-    assert values["best"] == pytest.approx(1.0) and values["error_m2"] == pytest.approx(0.0)
-    assert gain.scores([shown], 0.6)["bias"] == pytest.approx(2.0)

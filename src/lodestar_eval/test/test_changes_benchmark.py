@@ -1,4 +1,4 @@
-"""Rooms visited twice: what is hidden and changed, how reports are scored, and what the command refuses."""
+"""Tests of rooms visited twice: hidden and changed objects, scores of reports, and bad options of the command."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_scenes_are_divided_and_names_become_words(folder):
     }
     assert [t.label for t in told[0].things][1] == "butter knife"
     first = json.loads((folder / "episodes.jsonl").read_text().splitlines()[4])["objects"][0]["target"]["pos"]
-    assert told[0].things[0].first.tolist() == [first[0], first[2], first[1]]  # z up
+    assert told[0].things[0].first.tolist() == [first[0], first[2], first[1]]  # converted to z up
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def sight(identity, x, label="mug", watched=1.0):
     return Sight(identity, label, np.array([x, 0.0, 0.0]), 0.01 * np.eye(3), watched=watched)
 
 
-#: Things 0 and 1 moved, 2 stayed, 3 was taken away, 4 came, 5 stayed and was missed the second time.
+#: Objects 0 and 1 moved, 2 stayed, 3 was removed, 4 was added, 5 stayed but was missed at the second visit.
 SEEN = Observed(
     tuple(sight(i, float(i), f"thing{i}") for i in (0, 1, 2, 3, 5)),
     (sight(0, 9.0, "thing0"), sight(1, 8.0, "thing1"), sight(2, 2.0, "thing2"), sight(4, 4.0, "thing4")),

@@ -1,4 +1,4 @@
-"""The first loop that a process closes compiles and loads no kernel."""
+"""Tests that the first loop closure of a process compiles or loads no kernel."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ assert found["moved"] > 0.3 and found["entities"] == 30.0
 
 
 def late(*arguments: str) -> str:
-    """Return the names of the loops that a closure had to load, as a list in words."""
+    """Return the names of the kernels that a closure had to load, as the text of a list."""
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, *arguments], capture_output=True, text=True, check=True, timeout=300
     )

@@ -1,4 +1,4 @@
-"""The benchmark `closures` on one hall of 60 m2: all its rows, its table and its bars."""
+"""Tests of the benchmark `closures` on one hall of 60 m2: all rows, the table and the bars."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROUND = np.array([(3.3, -2.3), (3.3, 2.3), (-3.3, 2.3), (-3.3, -2.3)])
 
 
 def hall() -> World:
-    """A hall of 9 x 7 m with cabinets in its middle, round which the robot drives."""
+    """Return a hall of 9 x 7 m with cabinets in the middle, around which the robot drives."""
     x, y = 4.5, 3.5
     walls = (
         Wall(-x - 0.1, -y - 0.1, x + 0.1, -y, 0.0, 2.5), Wall(-x - 0.1, y, x + 0.1, y + 0.1, 0.0, 2.5),
@@ -61,13 +61,13 @@ def test_a_small_hall_is_toured_with_every_row(tmp_path, monkeypatch):
     assert len(table.rows) == 1 and len(table.columns) == len(table.rows[0]) == 6 + 3 * len(ROWS)
     assert result.metrics[f"{EXACT}.cells"] == 1.0 and result.metrics[f"{EXACT}.entities"] == 1.0
     assert all(np.isfinite(value) for value in result.metrics.values())
-    assert result.metrics[f"{SUBMAPS}.entities"] >= 0.97  # the drift of 25 m is less than half a metre
+    assert result.metrics[f"{SUBMAPS}.entities"] >= 0.97  # the drift over 25 m is below half a metre
     assert result.metrics[f"{SUBMAPS}.cells"] > result.metrics["none.cells"]
     assert "F1 of entities over that without drift" in {bar.name for bar in result.bars}
 
 
 def test_a_seed_is_the_same_building_whichever_seeds_run_beside_it():
-    """Those of 1-20, as they were measured, keep their kinds."""
+    """Seeds 1-20 keep the kinds of building with which they were measured."""
     assert [closures.kind_of(seed) for seed in range(1, 21)] == [closures.KINDS[k % 3] for k in range(20)]
 
 

@@ -1,4 +1,4 @@
-"""`python -m lodestar_eval`: what it lists, refuses and writes."""
+"""Tests of `python -m lodestar_eval`: its list, its error messages and its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Common sense of what shares a room, against rooms that were really scanned; no part of it was fitted to them."""
+"""Tests of co-occurrence knowledge against really scanned rooms, to which no part of it was fitted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BUILDING = {
 
 @pytest.fixture(scope="module")
 def rooms() -> list[list[str]]:
-    """The kinds of things of each room, 5 or more."""
+    """Return the categories of objects in each room, 5 or more."""
     folder = Path(os.environ.get("LODESTAR_DATA", "")) / "nr3d_dev"
     if not os.environ.get("LODESTAR_DATA") or not folder.is_dir():
         pytest.skip("LODESTAR_DATA is not set to a folder with nr3d_dev")
@@ -40,7 +40,7 @@ def rooms() -> list[list[str]]:
 
 def test_a_thing_is_told_to_be_in_its_own_room_rather_than_in_another(rooms):
     book, lexicon = phrase_book(), load_lexicon()
-    book.vectors(sorted({label for room in rooms for label in room}))  # in one batch
+    book.vectors(sorted({label for room in rooms for label in room}))  # embeds all labels in one batch
     sense = CoOccurrence(book)
     rng = np.random.default_rng(1)
     right, asked = 0.0, 0
@@ -53,4 +53,4 @@ def test_a_thing_is_told_to_be_in_its_own_room_rather_than_in_another(rooms):
         there = sense.near(thing, other).mean()
         right += float(here > there) + 0.5 * float(here == there)
         asked += 1
-    assert right / asked > 0.70  # measured 0.76 on 1,011; 0.74 without `found_in` in the lexicon
+    assert right / asked > 0.70  # measured: 0.76 on 1,011; 0.74 without `found_in` in the lexicon

@@ -1,4 +1,4 @@
-"""Tests of the bars and tables that the benchmark `console-live` makes of its runs."""
+"""Tests of the bars and tables of the benchmark `console-live`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exploration on the grid: floors, the rival, curves and the benchmark over them."""
+"""Tests of exploration on the grid: floors, the baseline, curves and the benchmark."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lodestar_eval.floorplans import load_floors, make_floor
 
 
 def plan() -> np.ndarray:
-    """Free cells of three rooms of 4 x 4 m in a row with doors of 1 m, and of a room without a door."""
+    """Return the free cells of three rooms of 4 x 4 m in a row with doors of 1 m, and of a room without a door."""
     free = np.zeros((42, 170), bool)
     for left in (1, 42, 83, 128):
         free[1:41, left : left + 40] = True
@@ -42,7 +42,7 @@ def curve(distance, covered, **changes) -> Exploration:
 def test_a_floor_is_its_largest_drivable_part():
     floor = make_floor("plan", plan(), 0.1, 0.32)
     assert floor.area == pytest.approx(3 * 16.0 + 2 * 0.1, abs=0.01)
-    assert (floor.places[:, 0] < 12.6).all()  # none in the closed room
+    assert (floor.places[:, 0] < 12.6).all()  # no place lies in the closed room
     starts = floor.starts(5, seed=3)
     assert np.array_equal(starts, floor.starts(5, seed=3)) and not np.array_equal(
         starts, floor.starts(5, seed=4)
@@ -55,7 +55,7 @@ def test_the_area_under_a_curve_is_the_mean_share():
     run = curve([0.0, 10.0, 10.0, 20.0], [0.2, 0.2, 0.6, 1.0])
     assert run.area_under(10.0) == pytest.approx(0.2)
     assert run.area_under(20.0) == pytest.approx((2.0 + 8.0) / 20.0)
-    assert run.area_under(40.0) == pytest.approx((10.0 + 20.0) / 40.0)  # what is covered stays covered
+    assert run.area_under(40.0) == pytest.approx((10.0 + 20.0) / 40.0)  # covered area stays covered
     assert run.area_under(0.0) == 1.0
     assert run.distance_at(0.6) == 10.0 and math.isinf(curve([0.0], [0.5]).distance_at(0.6))
 
@@ -66,7 +66,7 @@ def test_the_rival_takes_the_nearest_frontier_and_faces_it():
     seen = visible_mask(floor.grid, pose[:2], 20.0)
     cells = np.where(seen, floor.grid.cells, -1).astype(np.int8)
     goal = NearestFrontier(TravelConfig()).next_goal(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)), pose, ())
-    assert goal is not None and math.dist(goal[:2], pose[:2]) < 2.5  # a door of this room
+    assert goal is not None and math.dist(goal[:2], pose[:2]) < 2.5  # the goal is a door of this room
     ahead = goal[:2] + 0.8 * np.array([math.cos(goal[2]), math.sin(goal[2])])
     assert cells[tuple(floor.grid.cells_of(ahead))] == -1
     again = NearestFrontier(TravelConfig()).next_goal(

@@ -1,4 +1,4 @@
-"""Algorithm 1 of SnapMem: every entity gets one image that shows its cluster."""
+"""Tests of SnapMem's Algorithm 1: every entity gets one image, which shows its whole cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A reasoner that takes its time: who asks gets an answer at once, and the slow one when it is there."""
+"""Tests of the delayed reasoner: callers get an answer at once, and the slow one when it is ready."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from lodestar.language.directive import Task
 from lodestar.language.grammar import parse_directive
+from lodestar.language.reasoner import RankRequest
 from lodestar.language.views import ViewAnswer, ViewQuestion
 from lodestar_eval.delayed import DelayedReasoner
 
@@ -29,7 +30,7 @@ class Clock:
 
 
 class Viewer:
-    """Says when it was asked."""
+    """Reasoner that records the times of its calls."""
 
     sees = False
 
@@ -76,8 +77,8 @@ def test_an_answer_of_another_task_is_not_used(clock):
 def test_ranks_are_the_slow_ones_first_and_then_what_is_new(clock):
     reasoner = DelayedReasoner(20.0, clock)
     task = Task(parse_directive("find the mug").steps[0])
-    assert [j.entity_id for j in reasoner.rank([Candidate(1, 0.4)], task)] == [1]
+    assert [j.entity_id for j in reasoner.rank(RankRequest([Candidate(1, 0.4)], task))] == [1]
     clock.now = 20.0
-    ranked = reasoner.rank([Candidate(2, 0.9), Candidate(1, 0.4)], task)
+    ranked = reasoner.rank(RankRequest([Candidate(2, 0.9), Candidate(1, 0.4)], task))
     assert [j.entity_id for j in ranked] == [1, 2], "what the slow answer knows comes first"
-    assert reasoner.rank([], task) == []
+    assert reasoner.rank(RankRequest([], task)) == []

@@ -1,15 +1,20 @@
-"""The demo without its nodes: what it refuses, and how it judges a run."""
+"""Tests of the demo without its nodes: rejected options, and the judgement of a run."""
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar_bringup.places import StackError
 from lodestar_bringup.starter import Death
 from lodestar_eval.coverage import known_share, marked_share, reachable_floor
 from lodestar_eval.demo import __main__ as demo
@@ -32,7 +37,7 @@ def prepared() -> Prepared:
 
 @pytest.fixture(scope="module")
 def standing_before_it(prepared) -> np.ndarray:
-    """A pose of success with the target in the picture, searched around it."""
+    """Return a success pose with the target in the camera's view."""
     simulator = Simulator(prepared.world)
     thing = prepared.world.object(prepared.task.target_ids[0])
     low, high = prepared.world.box(thing)
@@ -50,7 +55,7 @@ def standing_before_it(prepared) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def other_kind(prepared) -> str:
-    """A kind of thing of which the building holds one, and which is not the target's."""
+    """Return a category, other than the target's, of which the building holds exactly one object."""
     kinds = Counter(thing.category for thing in prepared.world.objects)
     target = prepared.world.object(prepared.task.target_ids[0]).category
     return next(
@@ -112,7 +117,7 @@ def test_standing_before_the_target_is_success(prepared, standing_before_it):
 
 
 def came_back(prepared: Prepared, before: np.ndarray, text: str, **changes) -> RunRecord:
-    """A run that stands before the target for 3 s, is heard to claim it as it turns away, and drives home."""
+    """Return a run that stands at the target for 3 s, has its claim received as it turns away, and drives home."""
     away = before + np.array([0.0, 0.0, 2.0])
     path = [[0.0, *prepared.start]] + [[10.0 + 0.1 * i, *before] for i in range(30)]
     path += [[13.0, *away], [13.1, *(away + np.array([0.1, 0.0, 0.2]))], [30.0, *prepared.start]]
@@ -143,7 +148,7 @@ def test_a_wrong_claim_is_captioned_as_wrong(prepared):
 
 
 def test_a_report_that_is_interrupted_says_so(prepared, tmp_path, monkeypatch):
-    """Ctrl-C in the second run: nothing of the first is left beside the second's world."""
+    """After Ctrl-C in the second run, no file of the first remains beside the second's world."""
 
     def interrupted(*_):
         raise session.Interrupted
@@ -153,21 +158,46 @@ def test_a_report_that_is_interrupted_says_so(prepared, tmp_path, monkeypatch):
     (tmp_path / "report.md").write_text("# Found: “find the old thing”")
     assert demo.main(["--seed", str(SEED), "--out", str(tmp_path)]) == demo.EXIT_INTERRUPTED
     text = (tmp_path / "report.md").read_text()
-    assert text.startswith("# Not finished") and "interrupted" in text and "old thing" not in text
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["report.md", "world.json"]
+    assert text.startswith("# Not finished") and "Interrupted" in text and "old thing" not in text
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["log", "report.md", "world.json"]
 
 
 def test_a_report_of_nodes_that_failed_says_which(prepared, tmp_path, monkeypatch):
     def failed(*_):
-        raise session.StackFailed("mapping was killed by SIGKILL")
+        raise StackError("mapping was killed by SIGKILL")
 
     monkeypatch.setattr(session, "run_session", failed)
     assert demo.main(["--seed", str(SEED), "--out", str(tmp_path)]) == demo.EXIT_STACK
     assert "mapping was killed by SIGKILL" in (tmp_path / "report.md").read_text()
 
 
+def test_what_no_line_of_the_demo_foresees_goes_to_its_log(prepared, tmp_path, monkeypatch, capfd):
+    """The log gets what a library in C writes to stderr too; the screen has one sentence that names the log."""
+
+    def surprised(*_):
+        os.write(2, b"[WARN] [rclpy]: a handle was lost\n")
+        raise ZeroDivisionError("somewhere deep")
+
+    monkeypatch.setattr(session, "run_session", surprised)
+    assert demo.main(["--seed", str(SEED), "--out", str(tmp_path)]) == demo.EXIT_STACK
+    said, log = "".join(capfd.readouterr()), (tmp_path / "log" / "demo.log").read_text()
+    assert "WARN" not in said and "Traceback" not in said and "demo.log says how" in said.replace("\n  ", " ")
+    assert "a handle was lost" in log and "ZeroDivisionError: somewhere deep" in log
+
+
+def test_a_full_disk_is_told_in_one_sentence(prepared, monkeypatch, capfd):
+    """Every write to /dev/full fails like one to a full disk; a report after the run keeps its sentences."""
+    monkeypatch.setattr(
+        "lodestar_eval.demo.unfinished.begin_report", lambda *_: Path("/dev/full").write_text("x")
+    )
+    assert demo.main(["--seed", str(SEED), "--out", "nowhere/at/all"]) == demo.EXIT_USAGE
+    said = capfd.readouterr().err
+    assert said == "lodestar demo: error: nothing can be written to nowhere/at/all: No space left on device\n"
+    assert not Path("nowhere").exists()
+
+
 class Dying:
-    """Processes of which these have died."""
+    """Processes, of which the given ones have died."""
 
     log_folder = Path("log")
 
@@ -183,10 +213,23 @@ def test_a_console_that_dies_ends_no_search_and_any_other_node_does(capsys):
     line = ProgressLine()
     session._raise_on_death(Dying("console"), line)
     said = capsys.readouterr().out
-    assert "The page is gone, and the search goes on" in said and "its last words" in said
-    with pytest.raises(session.StackFailed, match="mapping killed by SIGKILL") as failed:
+    assert "The page is gone, and the search goes on" in said and "its last words" not in said
+    with pytest.raises(StackError, match="mapping killed by SIGKILL") as failed:
         session._raise_on_death(Dying("console", "mapping"), line)
     assert "console" not in str(failed.value)
+
+
+@pytest.mark.parametrize("closed", [errno.EIO, errno.EPIPE])
+def test_a_closed_terminal_ends_a_search_as_an_interrupt_does(closed):
+    class Closed(io.StringIO):
+        def write(self, text: str) -> int:
+            raise OSError(closed, os.strerror(closed))
+
+    line = ProgressLine(Closed())
+    line.note("The robot explores.")
+    line.note("The robot still explores.")
+    with pytest.raises(KeyboardInterrupt):
+        session._raise_on_death(Dying(), line)
 
 
 def test_standing_there_without_saying_so_is_none(prepared, standing_before_it):
@@ -261,7 +304,7 @@ def test_coverage_is_the_share_of_the_floor_that_the_grid_knows(prepared):
 
 def test_what_stands_beside_the_way_is_marked_within_a_cell_or_not():
     cells = np.zeros((40, 40), np.int8)
-    cells[20, 10:20] = 100  # y = 2.05 m, x from 1 to 2 m
+    cells[20, 10:20] = 100  # obstacle at y = 2.05 m, x from 1 to 2 m
     grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0), stamp=0.0)
     way = np.array([[x, 1.5] for x in np.arange(0.0, 4.0, 0.1)])
     wall = np.array([[x, 2.15] for x in np.arange(1.05, 3.0, 0.1)])
@@ -274,7 +317,7 @@ def test_what_stands_beside_the_way_is_marked_within_a_cell_or_not():
 
 
 def test_the_memory_of_a_demo_and_its_pictures_lie_in_its_folder(tmp_path):
-    """Pictures elsewhere would be those of all demos, and each would delete the others'."""
+    """A shared folder for pictures would let each demo delete those of the others."""
     parameters = session._stack_options(tmp_path, 3, "profile").parameters
     memory = parameters["memory"]["store.folder"]
     assert memory == str(tmp_path / "memory")
@@ -286,3 +329,11 @@ def test_the_memory_of_a_demo_and_its_pictures_lie_in_its_folder(tmp_path):
 def test_a_program_that_places_the_memory_places_its_pictures_too(module):
     source = (Path(session.__file__).parents[1] / f"{module}.py").read_text()
     assert "store.folder" not in source and "memory_in(" in source
+
+
+def test_ctrl_c_as_soon_as_the_page_is_told_ends_it():
+    def interrupted(text):
+        raise KeyboardInterrupt
+
+    line, running = SimpleNamespace(gone=False, note=interrupted), SimpleNamespace(deaths=list)
+    session.stay(running, SimpleNamespace(address="http://here"), line)

@@ -1,4 +1,4 @@
-"""The demo's page: its link is there before the console is, and leads to the console once it serves."""
+"""Tests of the demo's page: its link works before the console serves, and leads to the console afterwards."""
 
 import http.client
 import os
@@ -6,10 +6,12 @@ import socket
 import threading
 import time
 
+import psutil
 import pytest
+from scripted_robot.console import ScriptedConsole
+from waiting import PATIENCE, wait_for
 
 from lodestar_console.access.keys import ADDRESS
-from lodestar_console.scripted.console import ScriptedConsole
 from lodestar_console.web.console import ConsoleConfig
 from lodestar_eval.demo import __main__ as demo
 from lodestar_eval.demo.page import DemoPage, demo_page
@@ -30,7 +32,7 @@ def page():
 
 def get(link):
     host, _, path = link.removeprefix("http://").partition("/")
-    connection = http.client.HTTPConnection(host, timeout=5)
+    connection = http.client.HTTPConnection(host, timeout=PATIENCE)
     connection.request("GET", "/" + path)
     answer = connection.getresponse()
     return answer.status, dict(answer.getheaders()), answer.read().decode()
@@ -43,40 +45,43 @@ def test_the_link_waits_and_then_leads_in(page):
     assert "<li>mapping</li><li>&lt;sim&gt;</li>" in body
     script = ScriptedConsole(ConsoleConfig(**page.parameters))
     try:
-        end = time.monotonic() + 10.0
-        while not page.is_handed_over and time.monotonic() < end:
+        end = time.monotonic() + PATIENCE
+        while page._thread.is_alive() and time.monotonic() < end:
             time.sleep(0.05)
-        assert page.is_handed_over and script.console.address == page.address
-        status, headers, _ = get(page.link)  # waiting has not used it up
+        assert not page._thread.is_alive() and script.console.address == page.address
+        status, headers, _ = get(page.link)  # the waiting page has not used up the one-time link
         assert status == 303 and "lodestar_session" in headers["set-cookie"]
     finally:
         script.close()
 
 
 def test_what_a_page_of_the_console_asks_for_is_not_lost_while_both_listen(page):
-    """A connection that the waiting page has got is sent to the console, whatever it asks for."""
+    """A connection accepted by the waiting page is redirected to the console for every requested path."""
     answers = []
     asked = [threading.Thread(target=lambda p=path: answers.append(get(f"http://127.0.0.1:{page.port}{p}")))
              for path in ("/static/console.js", "/static/console.css", "/ws/state")]  # fmt: skip
     for one in asked:
         one.start()
+    mine = psutil.Process()
+    connected = lambda: [c for c in mine.net_connections("tcp") if c.raddr and c.raddr.port == page.port]  # noqa: E731
+    wait_for(lambda: len(connected()) >= 3, "the connections")
     time.sleep(0.3)
     assert not answers
-    (page._folder / ADDRESS).write_text(page.address)  # as the console writes once it serves
+    (page._folder / ADDRESS).write_text(page.address)  # the file that the console writes once it serves
     for one in asked:
-        one.join(5.0)
+        one.join(PATIENCE)
     assert [status for status, *_ in answers] == [307] * 3
     assert {headers["Location"] for _, headers, _ in answers} == {
         "/static/console.js", "/static/console.css", "/ws/state"}  # fmt: skip
-    page._thread.join(5.0)
-    assert page.is_handed_over
+    page._thread.join(PATIENCE)
+    assert not page._thread.is_alive()
 
 
 @pytest.mark.parametrize("path", ["//evil.example/", "///evil.example", "//127.0.0.1:1/static/console.js"])
 def test_nobody_is_sent_to_another_host(page, path):
     (page._folder / ADDRESS).write_text(
         page.address
-    )  # the hand-over: the console serves, and this still listens
+    )  # hand-over: the console serves while this page still listens
     page._console_serves = lambda: True
     ours, theirs = socket.socketpair()
     with ours, theirs:
@@ -88,7 +93,7 @@ def test_nobody_is_sent_to_another_host(page, path):
 
 def test_the_next_port_is_taken_where_one_is_in_use():
     first = DemoPage()
-    second = DemoPage()  # the same user's, so that the port could be shared by mistake
+    second = DemoPage()  # a second page of this user, which could share the port by mistake
     try:
         assert second.port > first.port and get(second.link)[0] == 503
     finally:

@@ -1,9 +1,10 @@
-"""The demo's report on a run that was made up: every file, every key."""
+"""Tests of the demo's report on an invented run: all files and all keys."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_eval.demo.arrivals import Arrival
 from lodestar_eval.demo.growing_map import GrowingMap
 from lodestar_eval.demo.record import RunRecord
-from lodestar_eval.demo.report import summary_lines, summary_of, write_demo_report
+from lodestar_eval.demo.report import closing_lines, summary_of, write_demo_report
 from lodestar_eval.demo.unfinished import begin_report
 from lodestar_eval.labels import runs_of
 from lodestar_eval.map_records import MapEntity, MapGoal, MapPicture
@@ -73,7 +74,7 @@ def record() -> RunRecord:
         np.array([1.0, 2.0, 0.0]),
         path,
         OccupancyGrid2D(cells, 0.1, (0.0, 0.0)),
-        {4: chair, 9: MapEntity("desk", *np.eye(3)[:2] + 2.0)},
+        {4: chair, 9: MapEntity("desk", np.full(3, 2.0), np.full(3, 3.0))},
         (chair,),
         lines,
         success=True,
@@ -140,12 +141,12 @@ def test_a_run_that_begins_removes_the_report_of_the_one_before_and_nothing_else
 
 
 def test_labels_cover_neither_each_other_nor_the_goals():
-    """Twelve goals and thirty names within a few metres, drawn and measured."""
+    """Draws twelve goals and thirty names within a few metres, and measures the overlaps."""
     rng = np.random.default_rng(5)
     middles = rng.uniform(2.0, 5.0, (30, 2))
     things = [MapEntity(f"wooden thing {i}", m - 0.1, m + 0.1, claimed=i == 0) for i, m in enumerate(middles)]
     goals = [MapGoal(np.array([*xy, 0.3]), "frontier") for xy in rng.uniform(2.5, 4.5, (12, 2))]
-    goals.append(replace(goals[0], expert="ego_vlm"))  # the same place again: they share a label
+    goals.append(replace(goals[0], expert="ego_vlm"))  # at the same place, so that both goals share a label
     figure = Figure(figsize=(8.0, 8.0), dpi=100)
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
@@ -182,30 +183,30 @@ def test_a_run_that_never_moved_is_reported_too(tmp_path):
     summary = json.loads((tmp_path / "summary.json").read_text(), parse_constant=pytest.fail)
     assert list(summary) == KEYS
     assert summary["success"] is False and summary["distance_m"] is None and summary["spl"] is None
-    assert "11002 there is no unicorn" in page.read_text()
+    text = page.read_text()
+    assert "there is no unicorn" in text and "| error code | 11002 |" in text
     assert not (tmp_path / "arrival.png").exists()
 
 
 def test_a_wrong_claim_has_no_spl(record):
     record.success = False
     assert summary_of(record)["spl"] == 0.0
-    assert any("success (true)" in line and line.endswith("no") for line in summary_lines(summary_of(record)))
+    assert closing_lines(record, Path("out"), "profile")[0].startswith("Not found")
 
 
 @given(st.lists(st.floats(0.01, 30.0), min_size=1, max_size=300), st.floats(0.0, 1.0))
-def test_a_growing_map_keeps_few_grids_and_shows_five_up_to_the_end(steps, share):
-    """The last of them is the newest that was kept up to the end, within the interval of those that are kept."""
+def test_a_growing_map_keeps_few_grids_up_to_the_end(steps, share):
     stamps, grown = np.cumsum(steps), GrowingMap()
     for stamp in stamps:
         grown.take(OccupancyGrid2D(np.zeros((2, 2), np.int8), 0.1, (0.0, 0.0), stamp=float(stamp)))
     end = float(stamps[0] + share * (stamps[-1] - stamps[0]))
     shown = [grid.stamp for grid in grown.between(float(stamps[0]), end)]
-    assert 1 <= len(shown) <= 5 and shown == sorted(set(shown)) and set(shown) <= set(stamps.tolist())
-    assert stamps[0] <= shown[0] and shown[-1] <= end
-    assert len(grown.between(-10.0, 1e9)) <= 5 and grown.between(-2.0, -1.0) == ()
+    assert 1 <= len(shown) <= 24 and shown == sorted(set(shown)) and set(shown) <= set(stamps.tolist())
+    assert shown[0] == stamps[0] and shown[-1] <= end
+    assert grown.between(-2.0, -1.0) == ()
 
 
-def test_the_strip_shows_the_map_as_it_grew(record, tmp_path):
+def test_the_film_shows_the_map_as_it_grew(record, tmp_path):
     cells = record.grid.cells.copy()
     early = cells.copy()
     early[:, 40:] = -1
@@ -213,7 +214,54 @@ def test_the_strip_shows_the_map_as_it_grew(record, tmp_path):
         replace(record.grid, cells=part, stamp=stamp) for part, stamp in ((early, 10.0), (cells, 40.0))
     )
     page = write_demo_report(record, tmp_path, [])
-    assert "(strip.png)" in page.read_text()
-    image = np.asarray(Image.open(tmp_path / "strip.png").convert("L"), float)
-    first, last = image[:, : image.shape[1] // 2], image[:, image.shape[1] // 2 :]
-    assert (last > 250).mean() > 1.4 * (first > 250).mean() > 0.0  # floor is white
+    assert "(run.gif)" in page.read_text()
+    with Image.open(tmp_path / "run.gif") as film:
+        shown = []
+        for place in (0, film.n_frames - 1):
+            film.seek(place)
+            shown.append(np.asarray(film.convert("L"), float))
+    # floor is drawn white, so a later map has more white
+    assert (shown[1] > 250).mean() > 1.4 * (shown[0] > 250).mean() > 0.0
+
+
+def test_what_was_asked_for_has_its_name_on_the_map_whether_it_was_found_or_not(record):
+    """Amid thirty things; a found thing is named once, and a target that was not found by its true name."""
+    rng = np.random.default_rng(3)
+    crowd = {
+        i: MapEntity(f"shelf {i}", m - 0.3, m + 0.3) for i, m in enumerate(rng.uniform(3.0, 7.0, (30, 2)))
+    }
+    for found in (True, False):
+        chair = replace(record.targets[0], claimed=found)
+        figure = Figure(figsize=(4.0, 4.0), dpi=100)
+        FigureCanvasAgg(figure)
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        things = [*crowd.values(), *([chair] if found else [])]
+        picture = MapPicture(None, np.empty((0, 2)), np.zeros(3), things, (), record.targets)
+        draw_map(axes, picture, np.zeros(2), np.full(2, 8.0))
+        assert [text.get_text() for text in axes.texts].count("red chair") == 1
+
+
+@pytest.mark.parametrize(
+    "ending", ["The run was interrupted.", "The nodes failed: mapping was killed\nTraceback", ""]
+)
+def test_the_report_of_every_end_holds_the_map_what_was_looked_at_and_the_next_step(record, tmp_path, ending):
+    record.ending, record.success, record.claimed_success, record.claimed_entities = ending, False, False, ()
+    record.searched, record.told, record.rooms = (
+        0.62,
+        "No red chair was found.",
+        (("kitchen", 9.0), ("", 4.0)),
+    )
+    text = write_demo_report(record, tmp_path, []).read_text()
+    assert text.startswith("# Not finished" if ending else "# Not found")
+    for part in (
+        "](map.png)",
+        "looked well at 62%",
+        "> No red chair",
+        "- kitchen: 9 m²",
+        "## Next",
+        "make demo",
+    ):
+        assert part in text, part
+    assert ending.splitlines()[0] in text if ending else True
+    said = "\n".join(closing_lines(record, tmp_path, "profile"))
+    assert "Traceback" not in said and "map.png" in said and "make demo" in said and "62%" in said

@@ -1,4 +1,4 @@
-"""The fit of a detector's noise gives back what sights were made with; sights of views; targets told apart."""
+"""Tests of the fit of detector noise to generated sights, of sights of views, and of distinct targets."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_the_fit_gives_back_the_numbers_that_made_the_sights(chance, lasting, me
 
 
 class _Everything:
-    """Finds all that it is shown, by the boxes that it is given."""
+    """Detector that finds all objects, by the boxes that it is given."""
 
     name = "fake"
     vocabulary = Vocabulary(("cup",))

@@ -1,4 +1,4 @@
-"""The parser that `directives` scores is the one that its options name."""
+"""Tests that `directives` scores the parser named in its options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lodestar_eval.registry import BadOptions
 
 
 def score(tmp_path, *options):
-    """The result of one sentence, and what was said meanwhile."""
+    """Return the result for one sentence, and the printed progress."""
     step = {"kind": "FIND", "target": "mug", "count": 1, "any_of": [], "relations": [], "region": None}
     line = {"id": "a", "source": "s", "text": "find the mug", "avoid": [], "unable": [], "note": ""}
     path = tmp_path / "said.jsonl"

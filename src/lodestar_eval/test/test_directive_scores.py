@@ -1,4 +1,4 @@
-"""The partition of sentences by what a parser makes of them."""
+"""Tests of the classification of sentences by the parser's reading."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def line(steps, avoid=(), note=""):
 
 
 def outcome(said, *steps, avoid=(), note=""):
-    """The outcome where the parser reads `said`, whatever the sentence was."""
+    """Return the outcome if the parser reads the sentence as `said`."""
     score = score_sentence(line(list(steps), avoid, note), lambda _: parse_directive(said))
     return score.outcome, score.lost
 

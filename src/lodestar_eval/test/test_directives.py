@@ -1,16 +1,18 @@
-"""Real directives of every kind, headless, one after the other in one building."""
+"""Tests of real directives of every kind, run headless one after the other in one building."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from embedders import LetterEmbedder
+from quick_episodes import QUICK
 
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.grid.energy import EnergyBudget
 from lodestar.models.phrases import PhraseBook
 from lodestar_eval.episode import Episode, selector_of
-from lodestar_eval.settings import EpisodeSettings
 from lodestar_sim.judge import judge_find, shortest_path_length
 from lodestar_sim.tasks import Task, default_task
 from lodestar_sim.worlds import World, world_from_spec
@@ -31,12 +33,12 @@ def task(world) -> Task:
 
 
 def episode_of(world: World, task: Task) -> Episode:
-    settings = EpisodeSettings(time_limit=300.0, thinking=0.05)
+    settings = replace(QUICK, time_limit=300.0)
     return Episode(world, task, SEED, settings, PhraseBook(LetterEmbedder()), selector_of(settings))
 
 
 def follow(episode: Episode, text: str = "") -> None:
-    """To the end of the directive that runs, or of a further one."""
+    """Run the current directive, or the given one, to its end."""
     if text:
         episode.result = None
         episode.robot.headless.start(text, episode.simulator.time, 300.0)

@@ -1,4 +1,4 @@
-"""Real episodes, headless: they end in success, repeat themselves and do not read ids or names."""
+"""Tests of complete headless episodes: success, reproducibility, and independence of ids and names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from embedders import LetterEmbedder
+from quick_episodes import QUICK
 
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.grid.visibility import line_of_sight
@@ -41,7 +42,7 @@ def task(world) -> Task:
 
 
 def run(world: World, task: Task, seconds: float, **changes) -> EpisodeRun:
-    settings = EpisodeSettings(time_limit=seconds, thinking=0.05, **changes)
+    settings = replace(QUICK, time_limit=seconds, **changes)
     return EpisodeRunner(PhraseBook(LetterEmbedder()), settings).run(world, task, SEED)
 
 
@@ -60,7 +61,7 @@ def test_an_episode_finds_its_target_by_ground_truth(complete):
 
 def test_an_episode_accounts_for_time_and_decisions(complete):
     outcome = complete.outcome
-    assert outcome.frames == pytest.approx(outcome.duration / 0.25, rel=0.25)
+    assert outcome.frames == pytest.approx(outcome.duration / QUICK.frame_interval, rel=0.25)
     assert {"render", "detect", "fuse", "scene", "grid", "navigate", "loop"} <= set(outcome.stages)
     assert sum(outcome.decisions.values()) == len({decision.epoch for decision in complete.decisions})
     assert outcome.cpu > 0.0 and all(s >= 0.0 and n > 0 for s, n in outcome.stages.values())
@@ -80,7 +81,8 @@ def test_the_way_of_an_episode_adds_up(complete):
 def test_an_episode_leaves_a_map_and_a_decision_log(complete, tmp_path):
     picture_of(complete, tmp_path / "map.png")
     complete.save_decisions(tmp_path / "decisions.jsonl")
-    complete.save_decisions(tmp_path / "decisions.jsonl")  # once more does not append
+    # writing once more replaces the file, without appending
+    complete.save_decisions(tmp_path / "decisions.jsonl")
     assert (tmp_path / "map.png").stat().st_size > 10_000
     assert len((tmp_path / "decisions.jsonl").read_text().splitlines()) == len(complete.decisions)
 
@@ -94,7 +96,7 @@ def test_a_time_limit_ends_an_episode_without_success(world, task):
 
 
 def renamed(world: World, task: Task, rng: np.random.Generator) -> tuple[World, Task]:
-    """The same building under other ids and another name."""
+    """Return the same building with other ids and another name."""
     ids = [thing.id for thing in (*world.objects, *world.decals)]
     other = dict(zip(ids, (int(i) for i in rng.permutation(np.arange(1, 60_000))[: len(ids)])))
     other[0] = 0
@@ -135,7 +137,7 @@ def test_ids_and_names_of_the_simulator_change_nothing(world, task):
 
 
 def test_another_seed_of_the_noise_is_another_run(world, task):
-    settings = EpisodeSettings(time_limit=8.0, thinking=0.05, robot=robot_config(NOISE))
+    settings = replace(QUICK, time_limit=8.0, robot=robot_config(NOISE))
     runner = EpisodeRunner(PhraseBook(LetterEmbedder()), settings)
     runs = [runner.run(world, task, seed) for seed in (1, 2)]
     means = [[e.mean for _, e in sorted(r.map.mirror.entities.items())] for r in runs]
@@ -159,7 +161,7 @@ def test_a_frame_without_depth_is_counted_and_dropped(world, task):
 
 
 def test_a_target_behind_a_locked_door_is_reported_absent_with_what_was_seen_instead():
-    """The study can be explored to its end in a minute; the room beside it is shut."""
+    """The study can be explored completely within a minute; the room beside it is closed."""
     locked = world_from_spec("apartment?locked=1", 2)
     (backpack,) = (thing for thing in locked.objects if thing.category == "backpack")
     assert not np.isfinite(shortest_path_length(locked, locked.start, (backpack.id,)))
@@ -172,7 +174,7 @@ def test_a_target_behind_a_locked_door_is_reported_absent_with_what_was_seen_ins
 
 
 def shut_off(thing: WorldObject) -> World:
-    """A study of 4.5 x 4 m with a desk, and behind a wall without a door a room with the thing."""
+    """Return a study of 4.5 x 4 m with a desk, and a closed room without a door that contains the object."""
     walls = (
         Wall(-2.6, -2.1, 4.1, -2.0, 0.0, 2.5), Wall(-2.6, 2.0, 4.1, 2.1, 0.0, 2.5),
         Wall(-2.6, -2.0, -2.5, 2.0, 0.0, 2.5), Wall(2.0, -2.0, 2.1, 2.0, 0.0, 2.5),
@@ -193,7 +195,7 @@ def shut_off(thing: WorldObject) -> World:
 
 
 def _before(world, puddle) -> tuple[float, float, float]:
-    """A reachable pose that looks at a puddle from about 2.2 m."""
+    """Return a reachable pose that faces a puddle from about 2.2 m."""
     truth, center = truth_of(world), np.array(puddle.center)
     places = truth.grid.points_of(np.argwhere(np.isfinite(truth.lengths(tuple(world.start[:2])))))
     away = np.hypot(*(places - center).T)
@@ -203,14 +205,14 @@ def _before(world, puddle) -> tuple[float, float, float]:
 
 
 def test_what_the_directive_says_to_keep_away_from_is_kept_away_from():
-    """The robot sees the wet floor from where it starts; a zone lies about it from then on."""
+    """The robot sees the wet floor from its start pose; a keep-out zone surrounds it from then on."""
     world = world_from_spec("apartment", 4)
     own = default_task(world, 4)
     (puddle,) = world.decals
     task = replace(
         own, directive=f"{own.directive}; keep 1 m away from the wet floor", start=_before(world, puddle)
     )
-    settings = EpisodeSettings(time_limit=90.0, thinking=0.05)
+    settings = replace(QUICK, time_limit=90.0)
     outcome = EpisodeRunner(PhraseBook(LetterEmbedder()), settings).run(world, task, 4)
     angle = np.linspace(0.0, 2.0 * np.pi, 90)
     edge = (
@@ -229,11 +231,10 @@ def test_what_the_directive_says_to_keep_away_from_is_kept_away_from():
 
 
 def test_a_room_that_is_never_to_be_entered_is_explored_around():
-    """The same exploration without the ban enters the kitchen within this time."""
-    """Told nothing, the robot stands in the kitchen after 64 s."""
+    """The same exploration without the ban enters the kitchen within this time (after 103 s of it)."""
     world = world_from_spec("apartment", 4)
     task = Task("explore the building, never enter the kitchen", (), world.start)
-    settings = EpisodeSettings(time_limit=160.0, thinking=0.05)
+    settings = replace(QUICK, time_limit=160.0)
     outcome = EpisodeRunner(PhraseBook(LetterEmbedder()), settings).run(world, task, 4)
     (kitchen,) = (r for r in world.rooms if r.label == "kitchen")
     x0, y0, x1, y1 = kitchen.rect

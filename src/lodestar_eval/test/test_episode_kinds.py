@@ -1,4 +1,4 @@
-"""Short real episodes of steps that do not search: the robot's claim and ground truth agree."""
+"""Tests of short episodes without a search: the robot's claim and ground truth agree."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def thing(identity, category, color, size, shape, x, y, yaw=0.0) -> WorldObject:
 
 
 def flat() -> World:
-    """A study and a bedroom of 4 x 4 m with a door of 1 m between them."""
+    """Return a study and a bedroom of 4 x 4 m with a door of 1 m between them."""
     walls = (
         Wall(-4.1, -2.1, 4.1, -2.0, 0.0, 2.5), Wall(-4.1, 2.0, 4.1, 2.1, 0.0, 2.5),
         Wall(-4.1, -2.0, -4.0, 2.0, 0.0, 2.5), Wall(4.0, -2.0, 4.1, 2.0, 0.0, 2.5),
@@ -59,7 +59,7 @@ def item(words: str) -> Item:
 
 
 def episode(*steps: Step, seconds: float = 120.0, **changes) -> EpisodeRun:
-    """The episode of these steps, without noise in perception."""
+    """Run an episode of these steps without perception noise; return it."""
     directive = Directive("of records", steps, **changes)
     settings = EpisodeSettings(time_limit=seconds, thinking=0.05, robot=robot_config(NoiseConfig()))
     runner = EpisodeRunner(PhraseBook(LetterEmbedder()), settings)
@@ -123,7 +123,7 @@ def test_a_room_that_the_building_does_not_have_is_not_claimed():
 
 
 def test_the_judge_wants_the_robot_at_the_end_of_the_way_back():
-    """A robot that starts at the start has not come back by that."""
+    """A robot that has never left the start does not count as returned."""
     away = np.column_stack([np.arange(50.0), np.linspace(1.0, 8.0, 50), np.full(50, 1.0), np.zeros(50)])
     directive = Directive("explore and come back", (Step(StepKind.EXPLORE), Step(StepKind.RETURN)))
     assert not judge_steps(flat(), directive, away).success
@@ -133,7 +133,7 @@ def test_the_judge_wants_the_robot_at_the_end_of_the_way_back():
 
 
 def test_the_judge_reads_a_pose_from_where_the_robot_stands():
-    """Two metres forward of a robot that looks along y."""
+    """The pose two metres forward of a robot that faces along y."""
     way = np.column_stack(
         [np.arange(20.0), np.full(20, 4.0), np.linspace(1.0, 3.0, 20), np.full(20, np.pi / 2)]
     )

@@ -1,4 +1,4 @@
-"""What the episodes benchmark makes of outcomes."""
+"""Tests of the metrics and tables that the episodes benchmark computes from outcomes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from lodestar.agent.loop.machine import PartKinds
 from lodestar_eval.benchmarks.episodes import BENCHMARK, _planned, _result, _write_rows
 from lodestar_eval.episode_metrics import metrics_of
-from lodestar_eval.episode_options import NOISE_NAMES
+from lodestar_eval.options import NOISE_NAMES
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.plots import save_overview
 

@@ -1,4 +1,4 @@
-"""Forgetting in random interleavings with all other work and kill -9; `memory-scale` runs it with 1,000 texts each."""
+"""Tests of forgetting, randomly interleaved with other operations and with kills of the store's owner."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lodestar_eval.erasure_trial import _secret_memory, _vectors, erasure, vecto
 
 
 def test_every_vector_that_is_in_a_file_is_found(tmp_path):
-    """The store gives each the length 1 once more, which changes some in single precision, as Milvus has them."""
+    """The store normalises vectors again, which changes some of them in single precision, as stored by Milvus."""
     secrets = [f"SECRET-1-{number}-abc." for number in range(60)]
     with MemoryStore.open(StoreConfig(folder=str(tmp_path / "half"), dimension=16)) as store:
         for number, secret in enumerate(secrets):

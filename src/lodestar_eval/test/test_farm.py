@@ -1,4 +1,4 @@
-"""The eight queries of FARM's table 10: what they mean by ground truth, and what a perceived map answers."""
+"""Tests of the eight queries of FARM's table 10, by ground truth and on a perceived map."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def scene():
 
 
 def is_on_side(scene, target, anchor, relation):
-    """By the true front of the anchor, before which a viewer stands: within 45 degrees of that side."""
+    """Return whether the target is within 45 degrees of that side of the anchor, for a viewer at its front."""
     yaw = anchor.pose[3]
     front = np.array([np.cos(yaw), np.sin(yaw)])
     side = (
         front if relation == "InFrontOf" else np.array([-front[1], front[0]])
-    )  # front to a viewer: mirrored
+    )  # left and right are mirrored, as the front faces the viewer
     offset = np.subtract(target.xy, anchor.xy)
     along = float(offset @ side)
     return along > 0.0 and np.linalg.norm(offset - along * side) <= along
@@ -38,7 +38,7 @@ def test_each_sentence_is_true_of_its_targets_alone(query, scene):
     if query.relation in ("RightOf", "InFrontOf"):
         anchor = next(t for t in scene.things if t.category == graph.variables[1].category)
         near = [scene.world.object(i) for i in matching]
-        assert len(near) > len(query.targets)  # look-alikes on the other sides
+        assert len(near) > len(query.targets)  # look-alikes exist on the other sides
         matching = [t.id for t in near if is_on_side(scene, t, anchor, query.relation)]
     assert sorted(matching) == list(query.targets)
 

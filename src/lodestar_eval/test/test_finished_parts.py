@@ -1,4 +1,4 @@
-"""Parts of a benchmark that outlive a run."""
+"""Tests of stored parts of a benchmark that a later run reuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark `floors`: what its row says of its searches, its tasks, and one search that is cut short."""
+"""Tests of the benchmark `floors`: its result rows, its tasks, and one short search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of a Go2: commands past the gate, and seeds that were reached, are counted rightly."""
+"""Tests of the Go2 benchmark: counts of commands that bypass the gate, and of seeds that reached the target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counts as looked at is what the ray caster shows: things on a shelf top and under a table."""
+"""Tests that looked-at places agree with the ray caster, for objects on a shelf top and under a table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BELOW = WorldObject(
 
 
 def room(*objects: WorldObject) -> World:
-    """One room, 6.5 x 6 m."""
+    """Return a room of 6.5 x 6 m."""
     walls = (
         Wall(-4.1, -3.1, 2.6, -3.0, 0.0, 2.5), Wall(-4.1, 3.0, 2.6, 3.1, 0.0, 2.5),
         Wall(-4.1, -3.0, -4.0, 3.0, 0.0, 2.5), Wall(2.5, -3.0, 2.6, 3.0, 0.0, 2.5),
@@ -43,7 +43,7 @@ def room(*objects: WorldObject) -> World:
 
 
 def entity_of(thing: WorldObject) -> Entity:
-    """The scene's record of it, without error."""
+    """Return the exact entity of an object."""
     x, y, z, yaw = thing.pose
     wide, deep = (thing.size[:2]) if abs(math.cos(yaw)) > 0.5 else thing.size[1::-1]
     half = np.array([wide, deep, 0.0]) / 2
@@ -52,7 +52,7 @@ def entity_of(thing: WorldObject) -> Entity:
 
 
 def grid_of(*solid: WorldObject) -> OccupancyGrid2D:
-    """The room in plan, with what a planar scan meets."""
+    """Return the room's grid, with the obstacles that a planar scan meets."""
     cells = np.zeros((124, 134), np.int8)
     cells[:2], cells[-2:], cells[:, :2], cells[:, -2:] = 100, 100, 100, 100
     grid = OccupancyGrid2D(cells, 0.05, (-4.1, -3.1))
@@ -63,7 +63,7 @@ def grid_of(*solid: WorldObject) -> OccupancyGrid2D:
 
 
 def shown_and_looked_at(world, grid, surface, target, x) -> tuple[int, bool]:
-    """Pixels of the target from (x, 0) along x, and whether its place counts as looked at from there."""
+    """Return the target's visible pixels from (x, 0) along x, and whether its place counts as looked at from there."""
     simulator = Simulator(world, start=(x, 0.0, 0.0))
     image = simulator.render(rgb=False)
     known = {value: entry["class"] for value, entry in image.label_table.items()}

@@ -1,4 +1,4 @@
-"""What a simulated robot cannot see it does not miss: a chair behind a sofa, in sight of a detector that errs."""
+"""Tests that a robot does not count a hidden object as missing: a chair behind a sofa, and a detector that errs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NOISES = {
 
 
 def room(*events: Event) -> World:
-    """One room, 6.5 x 6 m, with a chair and a cabinet."""
+    """Return a room of 6.5 x 6 m with a chair and a cabinet."""
     walls = (
         Wall(-4.1, -3.1, 2.6, -3.0, 0.0, 2.5), Wall(-4.1, 3.0, 2.6, 3.1, 0.0, 2.5),
         Wall(-4.1, -3.0, -4.0, 3.0, 0.0, 2.5), Wall(2.5, -3.0, 2.6, 3.0, 0.0, 2.5),
@@ -52,7 +52,7 @@ def room(*events: Event) -> World:
 
 
 class Watcher:
-    """A robot that stands and looks once per second; `overlooked` is what its detector no longer sees."""
+    """Robot that stands and looks once per second; its detector misses the objects in `overlooked`."""
 
     def __init__(self, noise: str, *events: Event) -> None:
         self.overlooked = ""
@@ -62,7 +62,7 @@ class Watcher:
         self._voxels = SemanticVoxelMap()
 
     def look_until(self, stamp: float) -> None:
-        mask = np.ones((70, 70), np.uint16)  # all of it is one room
+        mask = np.ones((70, 70), np.uint16)  # the whole grid is one room
         while self._simulator.time + 1.0 <= stamp + 1e-6:
             self._simulator.step(1.0)
             image = self._simulator.render(rgb=False, width=320, height=240)
@@ -83,7 +83,7 @@ class Watcher:
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_fifty_scans_behind_a_sofa_archive_nothing(noise):
-    """The chair stays near, in mid-image and in the robot's room, but nobody can see it."""
+    """The chair is near, in mid-image and in the robot's room, but hidden."""
     watcher = Watcher(noise, Event(8.2, "add", SOFA.id, object=SOFA))
     watcher.look_until(8.0)
     before = watcher.entity("chair")

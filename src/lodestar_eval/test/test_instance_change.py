@@ -1,4 +1,4 @@
-"""What becomes of things when the world changes, in the whole headless pipeline: they go, move, walk through, jump."""
+"""Tests of a changing world in the complete headless pipeline: objects go and move, people walk, the map jumps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial import cKDTree
 
 from lodestar.geometry.poses import inverse, transform_points
-from lodestar.mapping.mover_tracks import is_track
+from lodestar.mapping.movers.mover_tracks import is_track
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
@@ -32,7 +32,7 @@ PERSON = WorldObject(
 )
 START = (-2.2, 0.0, 0.0)
 LOOK = 0.5  # s between frames
-QUICK = 0.2  # s, while somebody walks
+QUICK = 0.2  # s between frames while a person walks
 NOISES = {
     "none": NoiseConfig(),
     "noise": NoiseConfig(miss=0.1, split=0.05, wrong_label=0.1, score_std=0.05),
@@ -40,7 +40,7 @@ NOISES = {
 
 
 def room(objects, events=()) -> World:
-    """One room, 6.5 x 6 m, whose far wall the camera measures."""
+    """Return a room of 6.5 x 6 m whose far wall is within the camera's range."""
     walls = (
         Wall(-4.1, -3.1, 4.1, -3.0, 0.0, 2.5), Wall(-4.1, 3.0, 4.1, 3.1, 0.0, 2.5),
         Wall(-4.1, -3.0, -4.0, 3.0, 0.0, 2.5), Wall(2.5, -3.0, 2.6, 3.0, 0.0, 2.5),
@@ -55,7 +55,7 @@ def room(objects, events=()) -> World:
 
 
 class Watcher:
-    """A robot that stands and looks, and what it knows."""
+    """Robot that stands and looks, with its map."""
 
     def __init__(self, world: World, noise: str, seed: int = 1):
         self.simulator = Simulator(world, seed=seed, start=START)
@@ -69,7 +69,7 @@ class Watcher:
             self.look(interval)
 
     def look(self, interval: float = LOOK) -> None:
-        """Time passes, and one frame is taken in."""
+        """Advance the time by `interval`, then process one frame."""
         self.simulator.step(interval)
         self.robot.look()
         assert not self.map.rejected
@@ -103,7 +103,7 @@ def test_what_is_carried_away_is_uncertain_and_after_three_clear_looks_archived(
 
 
 class Overlooking(GroundTruthDetector):
-    """Sees everything but things of one label."""
+    """Detector that finds all objects but those of one label."""
 
     def __init__(self, label: str):
         super().__init__(NoiseConfig())
@@ -187,7 +187,7 @@ def test_a_person_who_walks_through_is_tracked_and_leaves_nothing(noise, path):
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_everything_moves_together_when_the_map_is_corrected(noise):
-    """A jump of 0.5 m and 5 degrees where the robot stands: a turn about a place away from odometry's origin."""
+    """Corrects by 0.5 m and 5 degrees about the robot's place, away from odometry's origin."""
     watcher = Watcher(room([CHAIR, CABINET]), noise)
     watcher.look_until(6.0)
     before = {e.id: e for e in watcher.scene.entities().values()}

@@ -1,15 +1,15 @@
-"""What the benchmark `instances` counts, and what the robot is shown for it."""
+"""Tests of the counts of the benchmark `instances`, and of the images that the robot gets for it."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta, Observation
+from lodestar.mapping.instances.records import CaptionVote, Instance, InstanceDelta, Observation
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 from lodestar_eval.__main__ import main
 from lodestar_eval.instance_metrics import Counts, IdentityWatch, f1, masks_of, score
-from lodestar_eval.instance_truth import SeenParts, TrueInstances, TruthConfig
+from lodestar_eval.instance_truth import SeenParts, TrueInstances
 from lodestar_eval.tour import Tour, TourConfig
 from lodestar_sim.worlds import world_from_spec
 
@@ -21,7 +21,7 @@ def instance(identity: int, low, high, label="chair") -> Instance:
 
 
 def truth(*boxes) -> TrueInstances:
-    """Objects 1, 2 ... of (low, high)."""
+    """Return the truth of objects 1, 2 ... with boxes (low, high)."""
     low, high = (np.array([box[k] for box in boxes], float) for k in (0, 1))
     return TrueInstances(np.arange(1, len(boxes) + 1), low, high, (high - low).max(axis=1) < 0.2)
 
@@ -50,7 +50,8 @@ def test_a_box_must_overlap_as_much_as_the_bound_says():
 def test_what_was_not_seen_well_enough_counts_neither_way():
     counts = score([instance(1, *FAR)], {1: 77}, truth(UNIT), {})
     assert counts.spurious[0.25] == 0 and counts.missed[0.25] == 1
-    assert score([instance(1, *FAR)], {1: 0}, truth(UNIT), {}).spurious[0.25] == 1  # nothing is there at all
+    # no object is there at all
+    assert score([instance(1, *FAR)], {1: 0}, truth(UNIT), {}).spurious[0.25] == 1
 
 
 def test_a_picture_without_thickness_can_be_found():
@@ -96,11 +97,13 @@ def test_a_mask_shows_the_object_of_most_of_its_pixels():
     assert masks_of(SegmentedFrame(0.0, labels, found), ids) == [3, 0]
 
 
-def test_a_tour_shows_the_truth_of_what_the_camera_sees():
+def test_a_tour_shows_the_truth_of_what_the_camera_sees(monkeypatch):
+    monkeypatch.setattr("lodestar_eval.instance_truth.TRUTH_PIXELS", 20)
+    monkeypatch.setattr("lodestar_eval.instance_truth.TRUTH_FRAMES", 1)
     tour = Tour(
         world_from_spec("apartment", 3), 3, TourConfig(limit=4.0, frame_interval=1.0, width=160, height=120)
     )
-    parts = SeenParts(max(tour.world.labels()), TruthConfig(pixels=20, frames=1))
+    parts = SeenParts(max(tour.world.labels()))
     frames = list(tour.frames())
     assert len(frames) >= 4 and frames[-1].image.stamp <= 4.2
     for frame in frames:
@@ -118,5 +121,5 @@ def test_a_tour_shows_the_truth_of_what_the_camera_sees():
 
 
 def test_bad_options_are_refused_in_words(tmp_path, capsys):
-    assert main(["instances", "--rules", "nearest", "--worlds", "1", "--out", str(tmp_path)]) == 2
-    assert "openvox" in capsys.readouterr().err
+    assert main(["instances", "--scenarios", "fog", "--worlds", "1", "--out", str(tmp_path)]) == 2
+    assert "jump" in capsys.readouterr().err

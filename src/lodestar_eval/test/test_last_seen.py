@@ -1,4 +1,4 @@
-"""Searches for a thing that only a former session saw: the memory shortens them, and a wrong one costs little."""
+"""Tests of searches for an object of a former session: the memory shortens them, a wrong one costs little."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SETTINGS = EpisodeSettings(width=160, height=120, time_limit=150.0, thinking=0.0
 
 @pytest.fixture(scope="module")
 def rooms():
-    """Two rooms: the suitcase in the kitchen, or carried to the office; the robot starts in the office."""
+    """Return two rooms: the suitcase is in the kitchen or, later, the office; the robot starts in the office."""
     world = small_world()
     suitcase = world.object(CART)
     others = tuple(thing for thing in world.objects if thing.id != CART)
@@ -49,7 +49,7 @@ def rooms():
 
 @pytest.fixture(scope="module")
 def known(rooms):
-    """The map of the rooms without the suitcase, and what a session remembers that saw it in the kitchen."""
+    """Return the map of the rooms without the suitcase, and the memories of a session that saw it in the kitchen."""
     tour = replace(ROUND, limit=60.0, width=160, height=120)
     saved = explored(rooms.without, 1, SETTINGS, phrase_book(), tour)
     return saved, former_session(rooms, saved, 1, SETTINGS, phrase_book())
@@ -76,7 +76,7 @@ def test_the_former_session_remembers_what_the_map_does_not_have(known):
 def test_a_session_that_took_the_thing_for_another_or_did_not_see_it_has_not_recognised_it(rooms, known):
     _, keeper = known
     assert recognised(rooms, keeper)
-    assert not recognised(replace(rooms, before=rooms.after), keeper)  # remembered, but elsewhere
+    assert not recognised(replace(rooms, before=rooms.after), keeper)  # remembered, but at another place
     keeper = keeper.copy()
     keeper.memories = [
         replace(m, primitives=tuple(p for p in m.primitives if p.label != "suitcase"))

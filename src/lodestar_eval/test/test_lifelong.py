@@ -1,4 +1,4 @@
-"""Subtasks that can only mean what they count as, and what is made of their outcomes."""
+"""Tests of subtasks with unambiguous targets, and of the results computed from their outcomes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_without_memory_the_map_is_forgotten(world, asked):
     assert kept[0].outcome.path_length == lost[0].outcome.path_length
     assert (
         lost[1].outcome.coverage <= kept[1].outcome.coverage + 0.01
-    )  # floor far off may become unknown again
+    )  # distant floor may become unknown again
     assert lost[1].outcome.policy == "no_memory"
 
 
@@ -93,7 +93,7 @@ def test_a_robot_goes_on_from_the_map_of_a_tour(world):
     known = EpisodeRunner(book, settings).run(world, task, SEED, saved)
     again = EpisodeRunner(book, settings).run(world, task, SEED, saved)
     assert len(known.map.mirror.entities) > len(fresh.map.mirror.entities)
-    assert known.outcome.path_length == again.outcome.path_length  # the saved map did not change
+    assert known.outcome.path_length == again.outcome.path_length  # the saved map was not changed by the run
 
 
 def test_the_robot_learns_in_all_subtasks_by_the_settings_it_was_given(world, asked, monkeypatch):
@@ -141,7 +141,7 @@ def test_metrics_by_modality_and_what_memory_is_worth(tmp_path):
 def test_a_subtask_that_begins_on_a_pose_of_success_is_left_out_of_spl(tmp_path):
     first, second = subtask(1, 1, True, True), subtask(1, 2, True, True)
     there = replace(second, outcome=replace(second.outcome, shortest=0.0))
-    bare = replace(there, remembers=False)  # a building without memory where none has an SPL
+    bare = replace(there, remembers=False)  # without memory no subtask of the building has an SPL
     result = result_of([first, there, bare], 1.0)
     assert result.metrics["spl.memory"] == pytest.approx(0.8) and result.metrics["spl_left_out.memory"] == 1
     assert np.isnan(result.metrics["spl.no_memory"]) and np.isnan(result.metrics["spl.memory_minus_none"])

@@ -1,4 +1,4 @@
-"""Rooms of look-alikes, and what is counted in them."""
+"""Tests of rooms of look-alikes, and of the errors counted in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lodestar.assembly.config import changed
-from lodestar.mapping.records import InstanceDelta, Observation
+from lodestar.mapping.instances.records import InstanceDelta, Observation
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import Detection, ImageBox
 from lodestar_eval.instance_metrics import IdentityWatch
@@ -57,8 +57,8 @@ def test_an_object_that_another_has_swallowed_is_a_merge():
 
 
 def test_the_same_tour_with_and_without_features(monkeypatch):
-    """Each map gets its own features, and only that with the truth gets vectors of the true objects."""
-    variants = [Variant("masks", "lodestar", feature) for feature in ("none", "histogram", "truth")]
+    """Each map gets its own features, and only the one with the truth gets vectors of the true objects."""
+    variants = [Variant("masks", feature) for feature in ("none", "histogram", "truth")]
     building = Building(lookalike_room("colored", 1), 1, Noise(), variants)
     for _, frame in zip(range(6), building.tour.frames()):
         building._take(frame)

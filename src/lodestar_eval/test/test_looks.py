@@ -1,4 +1,4 @@
-"""A decision's word about an image, checked against where the robot truly was."""
+"""Tests of counts of images used for decisions, checked against the robot's true poses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lodestar.experts.protocol import Proposal
 from lodestar.selection.decisions import ArmRecord, Decision, Outcome
 from lodestar_eval.looks import look_bars, looks_of
 
-# it stands until 10 s, then drives 1 m in 2 s, then stands and turns by a right angle from 14 s to 15 s
+# the robot stands until 10 s, drives 1 m in 2 s, stands, and turns by a right angle from 14 s to 15 s
 PATH = np.array(
     [
         (t, np.clip((t - 10.0) / 2.0, 0.0, 1.0), 0.0, np.clip(t - 14.0, 0.0, 1.0) * np.pi / 2)

@@ -1,4 +1,4 @@
-"""Sentences with meanings in shorthand, and what the robot's parser makes of ours."""
+"""Tests of sentences with meanings in shorthand, and of the parser's readings of our own ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_file_that_maps_nothing_is_refused(tmp_path):
 
 
 def test_our_sentences_are_seldom_misread_and_no_ban_is_lost():
-    """Both halves: the bars are those of `directives_dev`, with what the numbers of sentences leave to chance."""
+    """Both halves: the bars are those of `directives_dev`, with a margin for the small numbers of sentences."""
     outcomes, lost, asked_of_right = Counter(), 0, 0
     ask = parts.directive_parser()
     lines = read_lines(CORPUS)

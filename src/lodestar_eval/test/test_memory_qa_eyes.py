@@ -1,4 +1,4 @@
-"""A model that looks: it knows what is truly in the pictures that it gets, and nothing else."""
+"""Tests of the vision model with ground truth: it knows the true content of its pictures and nothing else."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EVENTS = HappeningConfig(moved=1, removed=0, added=0, apart=8.0, pause=4.0)
 
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
-    """A tour of 40 s."""
+    """Return the recording of a tour of 40 s."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tours, "world_from_spec", lambda spec, seed: small_world())
         folder = tmp_path_factory.mktemp("tours") / "mine"
@@ -41,7 +41,7 @@ def recording(tmp_path_factory):
 
 
 def seen_in(recording, keyframe):
-    """The things in view of a keyframe, by the tour's truth."""
+    """Return the objects in view of a keyframe, by the tour's truth."""
     truth = TourTruth(recording.world, recording.glances)
     glance = min(truth.glances, key=lambda g: abs(g.stamp - keyframe.stamp))
     return {i for i, (pixels, metres) in glance.things.items() if pixels >= MIN_PIXELS and metres <= NEAR}
@@ -92,7 +92,7 @@ def test_the_server_speaks_the_protocol_and_hands_the_pictures_on():
     body = {"model": "m", "messages": [{"role": "user", "content": content}]}
     with looking_server(look) as address:
         request = urllib.request.Request(f"{address}/chat/completions", json.dumps(body).encode())
-        answer = json.load(urllib.request.urlopen(request, timeout=10.0))
+        answer = json.load(urllib.request.urlopen(request, timeout=60.0))
     assert json.loads(answer["choices"][0]["message"]["content"]) == {"yes": True}
     assert answer["choices"][0]["finish_reason"] == "stop" and answer["usage"]["prompt_tokens"] > 1000
     assert got == [("what?", [b"\0\1\2"])]

@@ -1,4 +1,4 @@
-"""Room names that an operator gives to a tour's map."""
+"""Tests of room names that an operator gives to a tour's map."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar_eval.memory_qa.room_names import with_room_names
 
 
 def _recording(world, split):
-    """The tour of a building whose map has a region for each room, or one for all. split: whether it is divided."""
+    """Return the tour of a building whose map has one region per room (`split`), or a single one."""
     x0, y0, x1, y1 = world.bounds
     mask = np.ones((int((y1 - y0) / 0.1), int((x1 - x0) / 0.1)), np.int64)
     if split:
@@ -49,7 +49,7 @@ def test_a_region_of_several_rooms_gets_the_name_of_most_of_it_or_none():
     sizes = {r.label: (r.rect[2] - r.rect[0]) * (r.rect[3] - r.rect[1]) / floor for r in world.rooms}
     large = [label for label, share in sizes.items() if share > 0.5]
     assert found.label == (large[0] if large else "living room")
-    assert given.stream.scene.regions[1].label == "living room"  # the recording stays as it was
+    assert given.stream.scene.regions[1].label == "living room"  # the original recording is unchanged
 
 
 def test_a_tour_without_a_map_of_rooms_stays():

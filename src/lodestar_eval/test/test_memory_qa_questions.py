@@ -1,4 +1,4 @@
-"""Questions from what a small world knows of a tour."""
+"""Tests of questions made from the truth of a tour of a small world."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ COUNTS = {"spatial": 12, "yes_no": 12, "descriptive": 10, "temporal": 8, "pictur
 
 
 def blank(stay):
-    """A camera whose pictures show nothing."""
+    """Return a picture that shows nothing, as a camera would take it."""
     return Picture(np.zeros((4, 4, 3), np.uint8), SegmentedFrame(0.0, np.zeros((4, 4), np.uint16), ()))
 
 
@@ -76,7 +76,7 @@ def test_looks_are_the_frames_that_show_a_thing_nearby(truth):
             if pixels >= 60 and distance <= 5.0:
                 assert any(a <= glance.stamp <= b for a, b in spans)
     assert all(b <= TAKEN for _, b in truth.looks(BIN))
-    assert not truth.looks(MUG)  # behind the edge of the desk for a low camera
+    assert not truth.looks(MUG)  # hidden from a low camera by the edge of the desk
 
 
 def test_frames_join_to_looks_over_short_gaps():
@@ -100,7 +100,7 @@ def test_there_are_as_many_questions_of_each_kind_as_wanted():
 
 
 def test_a_described_thing_is_the_only_one_that_the_words_mean(truth):
-    """The same words, read by the query language and looked up in the true scene, denote the gold alone."""
+    """The same words, parsed as a query and evaluated in the true scene, denote the gold object alone."""
     world, checked = changing_world(), 0
     pattern = re.compile(
         r"(?:Where is|Go to|Can you take me to) (the (?:blue|red|gray|white|green|orange) .+?)[.?]$"
@@ -126,7 +126,8 @@ def test_gold_answers_are_those_of_the_world():
     colors = [g for (form, text), g in found.items() if form == "color" and "laptop" in text]
     assert colors and all(g.words == {"gray"} for g in colors)
     gone = [g for (form, text), g in found.items() if form == "gone_from"]
-    assert gone and all(g.words == {"trash can"} for g in gone)  # the suitcase is still in the kitchen
+    # the suitcase was not removed, it is still in the kitchen
+    assert gone and all(g.words == {"trash can"} for g in gone)
     moved = [g for (form, _), g in found.items() if form == "when_moved"]
     assert moved and all(g.times[0][0] < MOVED < g.times[0][1] for g in moved)
     before = [g for (form, _), g in found.items() if form == "was_before"]
@@ -134,7 +135,7 @@ def test_gold_answers_are_those_of_the_world():
 
 
 def test_a_room_with_the_name_of_its_building_is_not_asked_for(truth):
-    """ "In the warehouse" may mean the building; a small office in an office is a room."""
+    """ "In the warehouse" may mean the building; a small office in an office building is a room."""
     maker = Maker(truth, np.random.default_rng(0))
     assert maker.descriptions.unique_room("office")
     large = replace(
@@ -173,7 +174,7 @@ def test_questions_keep_their_gold_under_other_wordings():
             a.asked.text != b.asked.text and a.gold.number == b.gold.number and a.gold.times == b.gold.times
         )
     assert {q.wording for q in both} == {DEVELOPMENT, RESERVED}
-    assert asked(DEVELOPMENT)[0].asked.text == ours[0].asked.text  # the same seed, the same questions
+    assert asked(DEVELOPMENT)[0].asked.text == ours[0].asked.text  # the same seed gives the same questions
 
 
 def test_too_short_a_tour_says_so():
@@ -200,7 +201,7 @@ def test_the_oracle_is_always_right_and_the_guesser_rarely():
 
 
 def _empty_stream():
-    """A tour on which nothing was seen."""
+    """Return a tour on which nothing was seen."""
     step = SimpleNamespace(stamp=90.0, sightings=(), map_from_base=np.eye(4))
     return SimpleNamespace(steps=(step,), end=150.0, scene=SimpleNamespace(entities={}))
 

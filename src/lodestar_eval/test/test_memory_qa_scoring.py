@@ -1,4 +1,4 @@
-"""Scores of answers to questions to a memory."""
+"""Tests of the scores of answers about a memory."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_numbers_and_yes_or_no_are_exact():
     assert right(Gold(NUMBER, number=3.0), number=3) and not right(Gold(NUMBER, number=3.0), number=4)
     assert not right(Gold(NUMBER, number=0.0))
     assert right(Gold(YES_NO, yes=False), yes=False) and not right(Gold(YES_NO, yes=False), yes=True)
-    assert not right(Gold(YES_NO, yes=False))  # no answer is not "no"
+    assert not right(Gold(YES_NO, yes=False))  # a missing answer does not count as "no"
 
 
 def test_words_are_a_set_with_synonyms():
@@ -96,7 +96,7 @@ def test_recall_looks_at_six_memories_within_five_seconds_of_a_look():
 
     assert recalled(*far, piece(42.0, 45.0)) and recalled(piece(65.0))
     assert not recalled(piece(41.0, 44.9)) and not recalled(piece(65.1))
-    assert not recalled(*far, far[0], piece(55.0))  # the seventh
+    assert not recalled(*far, far[0], piece(55.0))  # only the first six pieces of evidence count
     assert judge(question(Gold(YES_NO)), Answer("q", YES_NO, evidence=(piece(1.0),))).recalled is None
 
 
@@ -114,15 +114,15 @@ def test_evidence_is_redundant_at_one_place_with_the_same_things():
 
 def test_risk_rises_with_the_answers_of_little_confidence():
     curve = risk_coverage([0.9, 0.1, 0.5, 0.9], [True, False, True, True], [True, True, True, True])
-    assert curve.tolist() == [[0.5, 0.0], [0.75, 0.0], [1.0, 0.25]]  # equal confidences come together
+    assert curve.tolist() == [[0.5, 0.0], [0.75, 0.0], [1.0, 0.25]]  # equal confidences enter together
     assert area_under_risk(curve) == pytest.approx(0.0625)
     silent = risk_coverage([0.9, 0.1], [True, False], [True, False])
-    assert silent.tolist() == [[0.5, 0.0]]  # "I do not know" costs coverage, not risk
+    assert silent.tolist() == [[0.5, 0.0]]  # "I do not know" lowers coverage and does not raise risk
     assert math.isnan(area_under_risk(risk_coverage([], [], [])))
 
 
 def rows_of(shares):
-    """Results of rows that answer so many of twenty spatial questions right."""
+    """Return results of rows that answer the given numbers of twenty spatial questions correctly."""
     gold = Gold(PLACE, places=(HERE,), seen=((0.0, 1.0),))
     questions = [question(gold, name=f"q{k}") for k in range(20)]
     results = []

@@ -1,4 +1,4 @@
-"""Tours that a memory is fed with: their way, their events, their recording and its file."""
+"""Tests of tours for a memory: route, events, recording and file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar_eval.__main__ import main
 from lodestar_eval.benchmarks import memory_qa
 from lodestar_eval.memory_qa import tours
 from lodestar_eval.memory_qa.answerer import OwnAnswerer
-from lodestar_eval.memory_qa.happenings import HappeningConfig, with_timed_events
+from lodestar_eval.memory_qa.happenings import HAPPENING_ASIDE, HappeningConfig, with_timed_events
 from lodestar_eval.memory_qa.recording import DRIVE, TURN
 from lodestar_eval.memory_qa.route import LONG_TOUR, laps, timeline
 from lodestar_eval.memory_qa.tours import tour_of
@@ -30,7 +30,7 @@ EVENTS = HappeningConfig(moved=1, removed=1, added=2, apart=8.0, pause=4.0)
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """A recording of 14 s with the folder that holds it."""
+    """Return a recording of 14 s with the folder that holds it."""
     folder = tmp_path_factory.mktemp("tours") / "mine"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tours, "world_from_spec", lambda spec, seed: small_world())
@@ -91,7 +91,7 @@ def test_what_is_put_down_stands_aside_of_the_way():
                 continue
             thing = event.object or world.object(event.object_id)
             gap = np.linalg.norm(line.poses[:, :2] - np.array(there[:2]), axis=1).min()
-            assert gap >= math.hypot(*thing.size[:2]) / 2.0 + EVENTS.aside - 0.01
+            assert gap >= math.hypot(*thing.size[:2]) / 2.0 + HAPPENING_ASIDE - 0.01
 
 
 def test_a_world_where_nothing_can_be_moved_has_no_events_but_new_things():
@@ -210,7 +210,7 @@ def test_the_benchmark_tells_a_table_of_its_rows(recorded, tmp_path, monkeypatch
     status = main(
         ["memory-qa", "--worlds", "office", "--seeds", "1", "--out", str(tmp_path), "--tours", str(folder)]
     )
-    assert status == 1  # six questions after a short tour miss the bars of the robot's own rows
+    assert status == 1  # with six questions after a short tour, the robot's own rows miss their bars
     said = capsys.readouterr().out
     assert "office 1: oracle 6 of 6" in said
     assert (tmp_path / "answers.csv").exists() and (tmp_path / "risk_coverage.png").exists()

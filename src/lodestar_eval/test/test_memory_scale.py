@@ -1,4 +1,4 @@
-"""The report of `memory-scale`: both kinds of Milvus, or a word about the one that is not installed."""
+"""Tests of the report of `memory-scale`: both kinds of Milvus, or a note about one that is not installed."""
 
 from __future__ import annotations
 

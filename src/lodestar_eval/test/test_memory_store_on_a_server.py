@@ -1,4 +1,4 @@
-"""The memory's store on a real Milvus server, which goes away in mid-write and comes back, and which a fleet shares."""
+"""Tests of the memory's store on a real Milvus server that restarts during writes and is shared by a fleet."""
 
 from __future__ import annotations
 
@@ -21,24 +21,21 @@ ROOT = Path(__file__).resolve().parents[3]
 DIMENSION = 32
 PATIENCE = 120.0  # seconds; the server takes 7 s to start on an idle machine, 30 s on a busy one
 
+try:
+    PYTHON = server_python(ROOT)
+except NoServer as error:
+    pytest.skip(str(error), allow_module_level=True)
 pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 
-@pytest.fixture(scope="module")
-def python() -> Path:
-    try:
-        return server_python(ROOT)
-    except NoServer as error:
-        pytest.skip(str(error))
-
-
 @pytest.fixture
-def config(tmp_path) -> StoreConfig:
-    """Milvus answers what is settled; what is not is read from the database."""
-    return StoreConfig(
-        folder=str(tmp_path / "memory"), dimension=DIMENSION, retry=0.5, settle=6.0,
-        flush_batch=50, timeout=5.0,
-    )  # fmt: skip
+def config(tmp_path, monkeypatch) -> StoreConfig:
+    """Return the store's configuration. Milvus answers for settled records; others are read from the database."""
+    for name, value in {
+        "milvus_copy.STORE_SETTLE": 6.0, "milvus_copy.STORE_FLUSH_BATCH": 50, "milvus_index.STORE_TIMEOUT": 5.0,
+    }.items():  # fmt: skip
+        monkeypatch.setattr(f"lodestar.memory.{name}", value)
+    return StoreConfig(folder=str(tmp_path / "memory"), dimension=DIMENSION, retry=0.5)
 
 
 def vector(number: int) -> np.ndarray:
@@ -52,7 +49,7 @@ def add(store: MemoryStore, numbers: range, word: str = "thing") -> None:
 
 
 def many(config: StoreConfig, count: int) -> None:
-    """Write records of another robot at once."""
+    """Write records of another robot in one batch."""
     index = MilvusIndex(config, Path(config.folder))
     index.connect()
     vectors = np.random.default_rng(9).normal(size=(count, DIMENSION)).astype(np.float32)
@@ -74,7 +71,7 @@ def wait(until: Callable[[], bool]) -> None:
 
 
 def settled(store: MemoryStore) -> bool:
-    """Return whether Milvus shows everything, so that it answers alone."""
+    """Return whether Milvus lists all records, so that it answers alone."""
     return store.statistics().pending == 0 and not store._index._settling
 
 
@@ -84,13 +81,13 @@ def best(store: MemoryStore, number: int, **more) -> str:
     return found[0].memory.text
 
 
-def test_a_server_that_goes_away_and_comes_back_has_everything(python, tmp_path, config):
-    with milvus_server(python, tmp_path / "server") as (uri, _):
+def test_a_server_that_goes_away_and_comes_back_has_everything(tmp_path, config):
+    with milvus_server(PYTHON, tmp_path / "server") as (uri, _):
         port = int(uri.rpartition(":")[2])
         store = MemoryStore.open(replace(config, backend="milvus", uri=uri))
         add(store, range(200))
-        wait(lambda: store.flush(20.0))  # the server answers some seconds after it says that it runs
-        wait(lambda: settled(store))  # from here on Milvus answers
+        wait(lambda: store.flush(20.0))  # the server answers only some seconds after it reports that it runs
+        wait(lambda: settled(store))  # from here on, Milvus answers without the database
         for request in ({}, {"window": (390.0, 420.0)}, {"near": (3.0, 13.0), "radius": 4.0}):
             assert best(store, 133, **request) == "thing 133"
         assert store.statistics().problems == {}
@@ -101,7 +98,7 @@ def test_a_server_that_goes_away_and_comes_back_has_everything(python, tmp_path,
     assert "check the server" in store.statistics().problems["milvus"]
     assert best(store, 5) == "thing 5" and best(store, 299) == "thing 299"
     assert "Milvus" in store.statistics().problems["search"]
-    with milvus_server(python, tmp_path / "server", port):
+    with milvus_server(PYTHON, tmp_path / "server", port):
         wait(lambda: store.flush(20.0))
         assert store.statistics().problems == {}
         wait(lambda: settled(store))
@@ -115,21 +112,21 @@ def test_a_server_that_goes_away_and_comes_back_has_everything(python, tmp_path,
         index.close()
 
 
-def test_a_server_that_restarted_while_nothing_was_written_answers_again(python, tmp_path, config):
-    """Milvus 2.3 unloads its collections when it starts."""
-    with milvus_server(python, tmp_path / "server") as (uri, _):
+def test_a_server_that_restarted_while_nothing_was_written_answers_again(tmp_path, config):
+    """Milvus 2.3 unloads its collections at start-up."""
+    with milvus_server(PYTHON, tmp_path / "server") as (uri, _):
         port = int(uri.rpartition(":")[2])
         store = MemoryStore.open(replace(config, backend="milvus", uri=uri))
         add(store, range(60))
-        wait(lambda: store.flush(20.0))  # the server answers some seconds after it says that it runs
+        wait(lambda: store.flush(20.0))  # the server answers only some seconds after it reports that it runs
         wait(lambda: settled(store))
-    with milvus_server(python, tmp_path / "server", port), store:
+    with milvus_server(PYTHON, tmp_path / "server", port), store:
         assert best(store, 33) == "thing 33"
         wait(lambda: best(store, 33) == "thing 33" and store.statistics().problems == {})
 
 
-def test_two_robots_share_a_collection_and_neither_answers_for_the_other(python, tmp_path, config):
-    with milvus_server(python, tmp_path / "server") as (uri, _):
+def test_two_robots_share_a_collection_and_neither_answers_for_the_other(tmp_path, config):
+    with milvus_server(PYTHON, tmp_path / "server") as (uri, _):
         spot, go2 = (
             MemoryStore.open(
                 replace(config, backend="milvus", uri=uri, robot=name, folder=str(tmp_path / name))
@@ -151,7 +148,7 @@ def test_two_robots_share_a_collection_and_neither_answers_for_the_other(python,
             assert len(other) == 51 and {hit.memory.robot for hit in other} == {"go2"}
             many(
                 replace(config, backend="milvus", uri=uri, robot="k9"), 17_000
-            )  # more than Milvus returns at once
+            )  # more records than Milvus returns per request
             for order, first in ((Order.NEWEST, 16_999), (Order.OLDEST, 0)):
                 found = spot.search(Request(robots=("k9",), order=order, limit=3))
                 assert [hit.memory.start for hit in found] == [3.0 * abs(first - k) for k in range(3)]

@@ -1,4 +1,4 @@
-"""SPL, bootstrap intervals and the small numbers around them."""
+"""Tests of SPL, bootstrap intervals and related statistics."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_bootstrap_covers_the_mean_of_a_coin():
     rng = np.random.default_rng(0)
     low, high = bootstrap_interval([1.0] * 27 + [0.0] * 3, rng)
     assert low < 0.9 < high
-    assert 0.75 <= low <= 0.82 and 0.98 <= high <= 1.0  # the binomial's own 95 % range
+    assert 0.75 <= low <= 0.82 and 0.98 <= high <= 1.0  # bounds of the binomial's 95 % range
 
 
 def test_bootstrap_narrows_with_more_values():

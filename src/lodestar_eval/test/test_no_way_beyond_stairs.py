@@ -1,4 +1,4 @@
-"""A target beyond stairs that no way leads around ends the search with TARGET_UNREACHABLE."""
+"""Tests that a search for a target beyond stairs without a detour ends with TARGET_UNREACHABLE."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from lodestar_sim.tasks import Task
 from lodestar_sim.worlds.elements import Slab, Wall
 from lodestar_sim.worlds.world import Room, World, WorldObject
 
-STEPS, TREAD, RISE = 8, 0.3, 0.17  # stairs from wall to wall
-FAR = STEPS * TREAD  # m, where the other hall begins
-TIME_LIMIT = 150.0  # s; a search of both halls takes less
+STEPS, TREAD, RISE = 8, 0.3, 0.17  # stairs that span from wall to wall: number, m, m
+FAR = STEPS * TREAD  # m, x at which the other hall begins
+TIME_LIMIT = 150.0  # s; more than a search of both halls needs
 ON = changed(robot_config(NOISES["none"]), mapping__octomap__floor__enabled=True)
 
 
@@ -32,7 +32,7 @@ def chair(identity: int, color: str, x: float, y: float, yaw: float) -> WorldObj
 
 
 def two_halls() -> World:
-    """Halls of 4 x 4 m on one level, between them stairs that lead down to a blind wall."""
+    """Return halls of 4 x 4 m on one level, separated by stairs that lead down to a wall."""
     walls = (
         Wall(-4.1, -2.1, -4.0, 2.1, 0.0, 2.8), Wall(FAR + 4.0, -2.1, FAR + 4.1, 2.1, 0.0, 2.8),
         Wall(-4.0, -2.1, FAR + 4.0, -2.0, -1.6, 2.8), Wall(-4.0, 2.0, FAR + 4.0, 2.1, -1.6, 2.8),

@@ -1,4 +1,4 @@
-"""Off-policy estimates on a synthetic bandit whose true values are known."""
+"""Tests of off-policy estimates on a synthetic bandit with known true values."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import pytest
 from lodestar.selection.context import FEATURES
 from lodestar.selection.decisions import ArmRecord, Decision, Outcome
 from lodestar.selection.policies import make_policy
-from lodestar.selection.reward import SequenceConfig
+from lodestar.selection.reward import SequenceReward
 from lodestar_eval.off_policy import (
     NoSupport,
-    OfflineConfig,
     Sample,
     decay_of,
     evaluate,
@@ -23,11 +22,10 @@ from lodestar_eval.off_policy import (
 ARMS = ("frontier", "semantic_map", "ego_vlm")
 NAMES = ("bias", "coverage")
 WEIGHTS = np.array([[1.0, -1.0], [0.2, 1.0], [0.4, 0.0]])  # true reward per arm and feature
-QUICK = OfflineConfig(resamples=200)
 
 
 def logged(rng, count, mixing=0.3, bent=0.0, per_run=5):
-    """Decisions of an epsilon-greedy logger that prefers the frontier. bent: what no linear model explains."""
+    """Return decisions of an epsilon-greedy logger that prefers the frontier. bent: strength of a nonlinear term."""
     samples = []
     for index in range(count):
         x = np.array([1.0, rng.random()])
@@ -46,7 +44,7 @@ def policy(name, **options):
 
 
 def true_value(samples, name):
-    """Expected reward of a policy that does not learn, over the log's own contexts."""
+    """Return the expected reward of a policy that does not learn, over the log's own contexts."""
     target = policy(name)
     chosen = [target.choose(s.contexts, s.admissible).propensities for s in samples]
     return float(np.mean([p @ (s.contexts * WEIGHTS).sum(axis=1) for p, s in zip(chosen, samples)]))
@@ -58,12 +56,13 @@ def test_intervals_hold_the_true_value_as_often_as_they_say(name):
     for seed in range(40):
         samples = logged(np.random.default_rng(seed), 400)
         value = true_value(samples, name)
-        found = evaluate(samples, policy(name), QUICK)
+        found = evaluate(samples, policy(name))
         for kind in held:
             estimate = getattr(found, kind)
             assert estimate.low <= estimate.value <= estimate.high
             held[kind] += estimate.low <= value <= estimate.high
-    assert min(held.values()) >= 34, held  # of 40; 95 % are 38
+    # intervals that hold the true value, of 40; 38 are expected at 95 %
+    assert min(held.values()) >= 34, held
 
 
 @pytest.mark.parametrize("bent", [0.0, 0.5])
@@ -75,7 +74,7 @@ def test_the_doubly_robust_estimate_errs_less_than_weighting_alone(bent):
             value = true_value(samples, "semantic_map") + bent * np.mean(
                 [np.sin(12 * s.contexts[0, 1]) for s in samples]
             )
-            list_.append(getattr(evaluate(samples, policy("semantic_map"), QUICK), kind).value - value)
+            list_.append(getattr(evaluate(samples, policy("semantic_map")), kind).value - value)
     rms = {kind: float(np.sqrt(np.mean(np.square(e)))) for kind, e in errors.items()}
     assert rms["doubly_robust"] < 0.8 * rms["ips"]
     assert abs(np.mean(errors["doubly_robust"])) < 3.0 * rms["doubly_robust"] / np.sqrt(40)
@@ -88,25 +87,26 @@ def test_the_logging_policy_itself_is_weighted_by_one():
         p = admissible / admissible.sum()
         arm = int(rng.choice(3, p=p))
         samples.append(Sample(index, index // 4, np.ones((3, 2)), admissible, arm, p, float(rng.normal())))
-    found = evaluate(samples, policy("random"), QUICK)
+    found = evaluate(samples, policy("random"))
     assert found.effective == pytest.approx(200) and found.ips.value == pytest.approx(found.logged.value)
     assert found.by_run and found.runs == 50
 
 
 def test_a_learner_is_judged_by_what_it_knew_then():
     samples = logged(np.random.default_rng(5), 1500, mixing=0.6)
-    learned = evaluate(samples, policy("bandit", prior="cold", alpha=0.2), QUICK)
-    untaught = evaluate(samples, policy("random"), QUICK)
+    learned = evaluate(samples, policy("bandit", prior="cold", alpha=0.2))
+    untaught = evaluate(samples, policy("random"))
     assert learned.doubly_robust.low > untaught.doubly_robust.high
-    again = evaluate(samples, policy("bandit", prior="cold", alpha=0.2), QUICK, learn=False)
-    assert again.doubly_robust.value < learned.doubly_robust.value  # without learning all arms look the same
+    again = evaluate(samples, policy("bandit", prior="cold", alpha=0.2), learn=False)
+    # without learning, all arms have equal estimates
+    assert again.doubly_robust.value < learned.doubly_robust.value
 
 
 def test_a_log_that_never_could_do_what_the_policy_does_is_refused():
     samples = logged(np.random.default_rng(0), 200, mixing=0.0)
     with pytest.raises(NoSupport, match=r"never picks there \(first: semantic_map at epoch"):
-        evaluate(samples, policy("semantic_map"), QUICK)
-    assert evaluate(samples, policy("frontier"), QUICK).effective == pytest.approx(200)
+        evaluate(samples, policy("semantic_map"))
+    assert evaluate(samples, policy("frontier")).effective == pytest.approx(200)
 
 
 def test_a_log_without_propensities_is_refused():
@@ -114,13 +114,13 @@ def test_a_log_without_propensities_is_refused():
     for broken in (np.zeros(3), np.array([np.nan, 0.5, 0.5]), np.array([0.5, 0.0, 0.0])):
         bad = [*samples, Sample(77, 99, np.ones((3, 2)), np.ones(3, bool), 0, broken, 1.0)]
         with pytest.raises(NoSupport, match="epoch 77 carries no propensities"):
-            evaluate(bad, policy("frontier"), QUICK)
+            evaluate(bad, policy("frontier"))
 
 
 def test_a_log_that_resembles_the_policy_too_little_is_refused():
     samples = logged(np.random.default_rng(0), 120, mixing=0.05)
     with pytest.raises(NoSupport, match=r"effective sample size is .* below the floor of 30"):
-        evaluate(samples, policy("ego_vlm"), QUICK)
+        evaluate(samples, policy("ego_vlm"))
 
 
 def decision(
@@ -147,7 +147,7 @@ def test_a_log_becomes_samples_with_credited_rewards():
 
 
 def test_a_reward_shares_a_success_as_it_was_learned_from():
-    assert decay_of("sequence") == SequenceConfig().decay > 0.0
+    assert decay_of("sequence") == SequenceReward.decay > 0.0
     assert decay_of("single") == 0.0 and decay_of("") == 0.0
     log = [decision(1, total=1.0), decision(2, total=11.0, success=10.0)]
     samples, _, _ = samples_of([log], decay_of("single"))

@@ -1,4 +1,4 @@
-"""Command-line option types."""
+"""Tests of the command-line option types."""
 
 from __future__ import annotations
 

@@ -1,14 +1,11 @@
-"""The benchmark `people`: walkers go to and fro and leave, and its bars fail where they should."""
+"""Tests of the benchmark `people`: walkers walk to and fro and leave, and its bars fail if traces remain."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-import pytest
-
 from lodestar_eval.benchmarks.people import _result
-from lodestar_eval.people_trials import BEGIN, LEAVE, PeopleTrial, _from_body, people_world
+from lodestar_eval.people_trials import BEGIN, LEAVE, PeopleTrial, people_world
 from lodestar_sim.worlds import world_from_spec
 
 GOOD = PeopleTrial(1, 1.2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 1.3, 20.0, 0.0, 0.0, 15.0, 80.0)
@@ -32,10 +29,3 @@ def test_bars_fail_for_a_person_in_the_map_a_contact_and_coming_near():
     assert missed() == []
     assert len(missed(entities=1)) == len(missed(instances=1)) == len(missed(contacts=1)) == 1
     assert len(missed(near=5.0, roomy=2.0)) == 1
-
-
-def test_metres_from_a_body_are_those_to_its_nearest_side():
-    pose, size = np.array([1.0, 2.0, np.pi / 2.0]), (0.7, 0.3)
-    assert _from_body(pose, np.array([1.0, 3.0]), size) == pytest.approx(0.65)
-    assert _from_body(pose, np.array([2.0, 2.0]), size) == pytest.approx(0.85)
-    assert _from_body(pose, np.array([1.1, 2.2]), size) == 0.0

@@ -1,4 +1,4 @@
-"""A robot with a detector on colour images gets no truth of the simulator: pixels, depth and scans alone."""
+"""Tests that a robot with a detector on colour images uses pixels, depth and scans alone, and no simulator truth."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lodestar_sim.worlds import world_from_spec
 
 
 class RedThings:
-    """A detector on colour: everything red is a box."""
+    """Colour detector that returns a box around all red pixels."""
 
     name = "red things"
     vocabulary = Vocabulary(("box",))
@@ -67,7 +67,7 @@ def test_its_frames_hold_no_labels_and_others_do(seeing):
 
 
 def test_what_it_maps_does_not_depend_on_the_simulators_names(seeing):
-    """The same building in which every name is false gives the same map."""
+    """The same building with only false names gives the same map."""
     world = world_from_spec("apartment", 3)
     false = replace(world, objects=tuple(replace(o, category="lie", caption="a lie") for o in world.objects))
     maps = []

@@ -1,4 +1,4 @@
-"""Rows by setting and policy: pairs, intervals, bars."""
+"""Tests of rows by setting and policy: pairs, intervals, bars."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_stage_tables_and_the_learning_bar():
 
 
 def falling(runs: int, high: float, seed: int = 0) -> list[Pick]:
-    """Runs of two contested picks at low and two at high coverage; of these, `high` are the frontier's."""
+    """Return runs of two contested picks at low and two at high coverage; of the latter, `high` are the frontier's."""
     rng = np.random.default_rng(seed)
     stages = ((0.1, 0.8), (0.1, 0.8), (0.5, 0.5), (0.5, 0.5), (0.8, high), (0.8, high))
     return [
@@ -186,7 +186,7 @@ def test_a_fall_that_cannot_be_told_is_no_number_and_holds_no_bar():
 
 
 def rarely_low(runs: int, of_low: int) -> list[Pick]:
-    """Runs of a contested pick per stage: the frontier's at mid and high coverage, and in `of_low` runs at low too."""
+    """Return runs of a contested pick per stage: the frontier's at mid and high, in `of_low` runs at low coverage."""
     return [
         Pick("frontier" if stage or run < of_low else "ego_vlm", coverage, {"total": 1.0}, True, run)
         for run in range(runs)
@@ -195,7 +195,7 @@ def rarely_low(runs: int, of_low: int) -> list[Pick]:
 
 
 def test_a_draw_in_which_the_share_rises_from_nothing_counts_as_no_fall():
-    picks = rarely_low(6, 1)  # a third of the draws have none of the frontier at low coverage
+    picks = rarely_low(6, 1)  # a third of the draws have no frontier pick at low coverage
     value, low, high = fall(picks, "frontier", np.random.default_rng(0))
     assert value == pytest.approx(-5.0) and low == -np.inf and high >= value
     metrics = learning_metrics({("unexplored", "bandit_cold"): picks})
@@ -259,8 +259,6 @@ def test_apartments_and_offices_are_the_default_of_both_searches(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--warm-seeds", "1-2", "--seeds", "2-3"], "learned from and evaluated"),
-        (["--policies", "bandit_warm"], "--warm-seeds"),
         (["--worlds", "apartment,castle"], "castle"),
     ],
 )
@@ -279,8 +277,7 @@ def test_a_building_in_which_nothing_makes_a_task_is_left_out(monkeypatch):
 
     from lodestar.models.phrases import PhraseBook
     from lodestar_eval import tasks
-    from lodestar_eval.settings import EpisodeSettings
-    from lodestar_eval.trials import Building, learn, policy_named, run_building
+    from lodestar_eval.trials import Building, run_building
     from lodestar_sim.worlds import WorldError
 
     def nothing(spec, seed, directive):
@@ -289,5 +286,3 @@ def test_a_building_in_which_nothing_makes_a_task_is_left_out(monkeypatch):
     monkeypatch.setattr(tasks, "prepare", nothing)
     monkeypatch.setattr("lodestar_eval.phrase_book.phrase_book", lambda: PhraseBook(SingleLetters()))
     assert run_building(Plan(None), Building("office", 3)) == []
-    fresh = policy_named("bandit", {})(np.random.default_rng(0))
-    assert learn(Plan(EpisodeSettings()), [Building("office", 3)])["response"] == fresh.state()["response"]

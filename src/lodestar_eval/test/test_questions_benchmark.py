@@ -1,4 +1,4 @@
-"""The benchmark of kinds of answers."""
+"""Tests of the benchmark on kinds of answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUESTIONS = {
     "a": ("where is the mug?", "position"),
     "b": ("is the door open?", "binary"),
     "c": ("when did you see the dog?", "time"),
-    "d": ("how many doors are there?", "text"),  # a number is a text where the data have no such kind
+    "d": ("how many doors are there?", "text"),  # a number counts as text if the data set has no numbers
 }
 
 

@@ -1,4 +1,4 @@
-"""A recording against the things that a person labelled: their form, the scores, and whole runs."""
+"""Tests of a recording with labelled objects: file format, scores, and complete runs."""
 
 import json
 
@@ -30,7 +30,7 @@ UP = [
     [-1.0, 0.0, 0.0, 0.0],
     [0.0, -1.0, 0.0, 1.0],
     [0.0, 0.0, 0.0, 1.0],
-]  # a level camera
+]  # pose of a level camera
 
 
 def thing(label, x, y, size=0.2):
@@ -70,7 +70,7 @@ def test_labels_of_another_form_are_refused_with_what_to_write(tmp_path, text):
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_each_entity_is_found_doubled_false_unsure_or_beyond(data):
-    """Invent rooms of things 2 m apart and entities of every sort; the scores must count each where it was put."""
+    """Generates rooms of objects 2 m apart and entities of every class; the scores must count each in its class."""
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     count = data.draw(st.integers(1, 8))
     labels = [data.draw(st.sampled_from(["chair", "cup", "book"])) for _ in range(count)]
@@ -100,7 +100,7 @@ def test_neighbours_of_a_kind_are_paired_so_that_most_are_found():
     room = LabelledRoom("room", (thing("cup", 0.0, 0.0), thing("cup", 0.3, 0.0)), (), np.eye(4))
     entities = [entity(1, "mug", (0.16, 0.0, 0.5)), entity(2, "cup", (0.35 + REACH, 0.0, 0.5))]
     scored = score(room, [True, True], entities)
-    assert [row.entity.id for row in scored.rows] == [1, 2]  # "mug" is a cup
+    assert [row.entity.id for row in scored.rows] == [1, 2]  # a "mug" counts as a cup
 
 
 def test_maps_are_compared_one_to_one():
@@ -127,7 +127,7 @@ def test_what_stands_before_a_thing_hides_it():
 
 @pytest.fixture
 def kitchen(tmp_path):
-    """A wall at 2 m and a cube of 0.3 m before it, that a camera passes by."""
+    """Return a recording of a wall at 2 m and a cube of 0.3 m before it, passed by a camera."""
     (tmp_path / "camera-intrinsics.txt").write_text("120 0 79.5\n0 120 59.5\n0 0 1\n")
     for number in range(0, 60, 3):
         depth, pose = np.full((120, 160), 2000, np.uint16), np.eye(4)
@@ -145,7 +145,7 @@ def kitchen(tmp_path):
 
 
 class FakeDetector:
-    """Sees the cube as it is painted in the depth."""
+    """Detector that finds the cube by its depth."""
 
     def __init__(self, config):
         del config

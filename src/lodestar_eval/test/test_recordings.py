@@ -1,4 +1,4 @@
-"""Recordings: whole ones, torn ones and what is none."""
+"""Tests of recordings: complete, damaged and missing ones."""
 
 import cv2
 import numpy as np
@@ -37,8 +37,9 @@ def test_frames_come_in_order_in_metres_and_with_z_up(folder):
     assert frames[0].depth[5, 5] == pytest.approx(1.5) and not frames[0].depth[0, :2].any()
     assert (frames[0].camera.fx, frames[0].camera.width, frames[0].camera.height) == (60.0, 64, 48)
     np.testing.assert_allclose(frames[0].map_from_camera[:3, :3] @ (0, 1, 0), (0, 0, -1), atol=1e-9)
-    np.testing.assert_allclose(frames[2].map_from_camera[:3, 3], (0.6, 0, 0), atol=1e-9)  # forward is x
-    assert frames[0].rgb[10, 10, 0] > 150  # red, not blue
+    # the camera moves forward along x
+    np.testing.assert_allclose(frames[2].map_from_camera[:3, 3], (0.6, 0, 0), atol=1e-9)
+    assert frames[0].rgb[10, 10, 0] > 150  # red comes first, not blue
 
 
 def test_torn_frames_are_skipped_and_counted(folder):
@@ -52,7 +53,7 @@ def test_torn_frames_are_skipped_and_counted(folder):
     assert [f.stamp for f in frames] == pytest.approx([0.0, 0.3])
     assert frames[1].rgb is None
     assert recording.skipped == {"depth": 1, "pose": 2, "colour": 1}
-    assert len(list(recording.frames())) == 2 and recording.skipped["pose"] == 2  # counted anew
+    assert len(list(recording.frames())) == 2 and recording.skipped["pose"] == 2  # a second pass counts anew
 
 
 @pytest.mark.parametrize("missing", ["camera-intrinsics.txt", "frames", "folder"])

@@ -1,4 +1,4 @@
-"""The reference searcher, and where the way of a search went."""
+"""Tests of the reference searcher, and of the parts of a search's path."""
 
 from __future__ import annotations
 
@@ -69,5 +69,5 @@ def test_a_goal_beside_what_has_not_shown_yet_is_no_approach(world, task):
         watcher.observe(episode)
     way = watcher.split(episode)
     assert watcher.seen_at == 20.0
-    assert way.unseen == 2.0  # the goal was beside it from the first metre on
+    assert way.unseen == 2.0  # the goal was beside the target from the first metre on
     assert way.unseen + way.unmapped + way.unknown + way.elsewhere + way.approach == 3.5

@@ -1,4 +1,4 @@
-"""The benchmarks of relational queries, on little."""
+"""Tests of the benchmarks of relational queries on small inputs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def thing(identity, label, center, size=(0.5, 0.5, 0.8), front=None):
 
 @pytest.fixture
 def folder(tmp_path):
-    """One room of each half: two chairs, a desk beside one of them, a lamp on the desk."""
+    """Write data with one room per half: two chairs, a desk beside one of them, a lamp on the desk."""
     scans = [next(f"room{i}" for i in range(99) if half_of(f"room{i}") == half) for half in ("fit", "report")]
     objects = [
         thing(0, "chair", (0.0, 0.0, 0.4)), thing(1, "chair", (4.0, 3.0, 0.4), front=[4.0, 2.0, 0.4]),

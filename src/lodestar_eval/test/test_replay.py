@@ -1,4 +1,4 @@
-"""What the replay refuses, and how its player is told of what the map fused."""
+"""Tests of the replay: rejected input, and the player's wait for fused frames."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_a_rate_that_is_none_is_bad_usage(rate, tmp_path, capsys):
 
 
 class Heard:
-    """A player that heard of some stamps."""
+    """Player that has received some stamps of fused frames."""
 
     def __init__(self, *fused):
         self.fused, self.gaps, self.confirmed = set(fused), 0, {3: "a red object"}
@@ -59,7 +59,7 @@ def test_the_help_says_what_the_packaged_network_knows(capsys):
 
 
 class Recording:
-    """One image."""
+    """Recording of one image."""
 
     skipped: tuple = ()
 

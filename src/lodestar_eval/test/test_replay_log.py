@@ -1,4 +1,4 @@
-"""`replay-log` from the command line: tables where the log supports a policy, one clear line where it does not."""
+"""Tests of the command `replay-log`: tables if the log supports a policy, one clear error line if not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARMS = ("frontier", "semantic_map", "ego_vlm")
 
 
 def decisions(count, seed=0, mixing=0.4):
-    """Made by an epsilon-greedy frontier; the semantic map earns 2, the others 1."""
+    """Return decisions of an epsilon-greedy frontier policy; the semantic map earns 2, the others 1."""
     rng = np.random.default_rng(seed)
     for epoch in range(1, count + 1):
         p = (1.0 - mixing) * np.eye(3)[0] + mixing / 3.0
@@ -81,7 +81,7 @@ def test_a_saved_state_is_judged_as_it_is(log, tmp_path, capsys):
 
 
 def judged_by(terms, given):
-    """The decisions with these terms in their reward, where they have one."""
+    """Return the decisions with these reward terms, where they have a reward."""
     for decision in given:
         reward = {**dict.fromkeys(terms, 0.0), **decision.reward} if decision.reward else {}
         yield replace(decision, reward=reward)

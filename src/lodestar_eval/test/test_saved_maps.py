@@ -1,4 +1,4 @@
-"""A map that one headless run explored is known to the next."""
+"""Tests that a headless run continues the map saved by an earlier one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def robot_in(world: World, settings: EpisodeSettings = SETTINGS) -> SimulatedRob
 
 
 def look_around(run: SimulatedRobot, turns: int = 24) -> None:
-    """The robot turns once where it stands."""
+    """Turn the robot once on the spot."""
     for _ in range(turns):
         run.simulator.set_command(0.0, 0.0, 1.0)
         for _ in range(3):
@@ -85,7 +85,7 @@ def test_experts_plan_on_the_loaded_map_before_anything_is_seen_there(explored, 
 def test_the_loaded_map_goes_on_and_the_saved_one_does_not_change(explored, world):
     saved = explored.map.saved()
     cells = saved.parts[GRID].arrays["cells"].copy()
-    for _ in range(2):  # twice from one state
+    for _ in range(2):  # both runs start from one saved state
         fresh = robot_in(world)
         fresh.headless.map.go_on_from(saved)
         known = set(fresh.mirror.entities)

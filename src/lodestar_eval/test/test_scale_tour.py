@@ -1,4 +1,4 @@
-"""The stocked building, and a short tour through a small one by the whole robot."""
+"""Tests of the stocked building, and of a short tour of a small one by the complete robot."""
 
 from __future__ import annotations
 
@@ -62,6 +62,7 @@ def test_a_short_tour_loses_nothing_and_measures_every_mark(tmp_path):
     assert kept["voxels_refused"] and kept["entities_dropped"] and kept["map_mib"] and kept["loaded_alike"]
     assert result.metrics["matched"] > 0.5 * result.metrics["objects"]
     assert result.metrics["entities"] < 1.1 * result.metrics["objects"]
+    assert all(result.metrics[f"peak_mib.{at}"] > result.metrics[f"mib.{at}"] for at in (10, 25, 50, 100))
     assert len(result.tables[0].rows) == 4 and not list(tmp_path.iterdir())
 
 

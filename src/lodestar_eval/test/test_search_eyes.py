@@ -1,4 +1,4 @@
-"""A scripted model that looks: it knows the pictures that were kept for it, and answers as a model has to."""
+"""Tests of the scripted vision model: it knows the pictures kept for it, and answers in a model's form."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def offered(keyframe, kind=FRONTIER):
 
 
 def eyes(**seen):
-    """Eyes that know these pictures: p7={3: "mug"}."""
+    """Return eyes that know these pictures, such as p7={3: "mug"}."""
     made = SearchEyes(PhraseBook(LetterEmbedder()))
     made.target_ids = frozenset({3})
     for name, things in seen.items():
@@ -77,7 +77,7 @@ def test_pictures_that_are_offered_are_outlined_and_known():
     simulator = SimpleNamespace(
         world=world, time=1.0, view_truth=lambda width, height: (ids, np.where(ids > 0, 2.0, np.inf), None)
     )
-    outline = (100, 60, 199, 60, 199, 119)  # a triangle
+    outline = (100, 60, 199, 60, 199, 119)  # of a triangle
     observation = SimpleNamespace(instance_id=4, box=ImageBox(100, 60, 100, 60, outline=outline))
     explorer, given = MagicMock(), []
     robot = SimpleNamespace(

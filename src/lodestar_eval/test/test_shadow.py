@@ -1,4 +1,4 @@
-"""A shadow decides on another robot's questions as the loop would, from the answers that one had."""
+"""Tests that a shadow selector decides on another robot's questions as the loop would, from that robot's answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of the snapshots, on a building of a few boxes and on a short tour."""
+"""Tests of the benchmark of snapshots, on a building of a few boxes and on a short tour."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ import json
 import numpy as np
 import pytest
 
-from lodestar.memory.config import SnapshotConfig
 from lodestar_eval.__main__ import main
 from lodestar_eval.referit import BadData
 from lodestar_eval.reverie import load_buildings
 from lodestar_eval.snapshot_images import greedy_cover, kept_images
-from lodestar_eval.snapshot_scale import Storeroom, update_times
 from lodestar_eval.snapshot_tour import SnapshotTour
 
 
 def building(folder, observations=None):
-    """Two viewpoints: a chair and a table together, a lamp alone; a plant that is never seen."""
+    """Write data with two viewpoints: a chair and a table together, a lamp alone; a plant is never seen."""
     if observations is None:
         chair, table, lamp = (
             [view, view, 1, x, 200, 120, 90] for view, x in ((12, 100), (12, 300), (14, 50))
@@ -53,7 +51,7 @@ def test_a_building_is_read_with_the_places_that_are_known_or_guessed(tmp_path):
 
 def test_every_rule_shows_every_visible_object(tmp_path):
     (house,) = load_buildings(building(tmp_path / "data"))
-    for rule, kept in kept_images(house, SnapshotConfig()).items():
+    for rule, kept in kept_images(house).items():
         assert kept.covered == 1.0 and len(kept.clusters) == 2, rule
     assert greedy_cover({}) == {}
 
@@ -79,17 +77,10 @@ def test_a_damaged_building_is_named(tmp_path, damage):
 
 
 def test_a_short_tour_keeps_snapshots_of_what_the_map_holds(tmp_path):
-    tour = SnapshotTour("apartment", 1, 12.0, tmp_path / "images", SnapshotConfig())
+    tour = SnapshotTour("apartment", 1, 12.0, tmp_path / "images")
     found = tour.run(lambda line: None)
     assert found.frames >= 12 and 0 < found.snapshots <= found.keyframes <= found.frames
     assert found.entities > 0 and found.entities_covered == 1.0 and found.greedy > 0
     assert 0.0 < found.covered <= 1.0
     for snapshot in tour.upkeep.snapshots.values():
         assert snapshot.entity_ids and snapshot.caption
-
-
-def test_updates_are_timed_by_kind():
-    times = update_times(40, 30, 3)
-    assert set(times) == {"keyframe", "move", "delta"} and all(len(values) == 3 for values in times.values())
-    room = Storeroom(200)
-    assert any(room.keyframe(1 + k).instances for k in range(20))

@@ -1,4 +1,4 @@
-"""Spatial questions about a changed building: the answer is that of now, a yes shows the thing, and absence is no."""
+"""Tests of spatial questions about a changed building: answers are current, and a yes shows the object."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def belief(world, thing):
 
 @pytest.fixture(scope="module")
 def worlds():
-    """The bin is gone and the suitcase stands elsewhere."""
+    """Return the worlds before and after: the bin is removed and the suitcase stands elsewhere."""
     before = small_world()
     there = replace(before.object(CART), pose=(6.2, 0.6, 0.0, 0.0))
     others = (t for t in before.objects if t.id not in (BIN, CART))

@@ -1,4 +1,4 @@
-"""Tours of changing rooms: changes happen out of view, beliefs are judged by place and kind, and ghosts are wrong."""
+"""Tests of tours of changing rooms: changes out of view, beliefs judged by place and kind, leftover entities wrong."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_building_in_which_nothing_moves_is_left_out(monkeypatch):
 
 
 def test_a_short_tour_of_two_rooms_scores_every_row(monkeypatch):
-    """The bin is taken away and the suitcase moved after the first round."""
+    """The bin is removed and the suitcase moved after the first round."""
     world, turns = small_world(), state_tracking.TURNS
     there = replace(world.object(CART), pose=(6.2, 0.6, 0.0, 0.0))
     fates = Fate("vanished", 30.0, world.object(BIN), None), Fate("moved", 50.0, world.object(CART), there)

@@ -1,4 +1,4 @@
-"""Seconds by what the robot does, and success weighted by completion time."""
+"""Tests of seconds by the robot's activity, and of success weighted by completion time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from test_episodes_table import outcome
 from lodestar_eval.metrics import sct
 from lodestar_eval.time_split import KINDS, TimeWatcher, quickest
 from lodestar_eval.time_tables import time_metrics, time_table
-from lodestar_sim.robot import CollisionRaster, LocalizationConfig, OdometryConfig, Robot, RobotConfig
+from lodestar_sim.robot import (
+    ROBOT_BRAKING,
+    CollisionRaster,
+    LocalizationConfig,
+    OdometryConfig,
+    Robot,
+    RobotConfig,
+)
 
 ROBOT = RobotConfig()
 speeds = st.floats(-2.0, 2.0)
@@ -58,11 +65,11 @@ def test_a_longer_way_takes_longer_and_none_is_faster_than_the_limit(length, mor
 
 @pytest.mark.parametrize("length", [0.05, 0.4, 3.0])
 def test_the_simulated_robot_comes_close_to_the_shortest_time_and_never_beats_it(length):
-    empty = CollisionRaster(np.zeros((0, 3)), np.zeros((0, 3)), ROBOT)
+    empty = CollisionRaster(np.zeros((0, 3)), np.zeros((0, 3)))
     robot = Robot(ROBOT, OdometryConfig(), LocalizationConfig(), np.zeros(3), np.random.default_rng(0))
     taken = 0.0
     while taken == 0.0 or robot.velocity[0] > 0.0:
-        rolls = robot.velocity[0] ** 2 / 2.0 / ROBOT.braking
+        rolls = robot.velocity[0] ** 2 / 2.0 / ROBOT_BRAKING
         robot.command((0.0 if robot.pose[0] + rolls >= length else ROBOT.max_forward, 0.0, 0.0))
         robot.step(0.005, empty, [])
         taken += 0.005

@@ -1,12 +1,15 @@
-"""The same task under several policies: rows, files, and what is learned elsewhere."""
+"""Tests of one task under several policies: rows, files, and kept states."""
 
 from __future__ import annotations
 
 import argparse
+import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from embedders import SingleLetters
+from quick_episodes import QUICK
 
 from lodestar.assembly.config import changed
 from lodestar.experts.registry import expert_names
@@ -18,16 +21,12 @@ from lodestar_eval import episode, trials
 from lodestar_eval.arms import picks_of
 from lodestar_eval.benchmarks.episodes import BENCHMARK
 from lodestar_eval.off_policy import features_of
-from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.trials import (
     COLD,
     CONTINUAL,
     LED,
-    UNDELAYED,
-    WARM,
     Building,
     Plan,
-    learn,
     policy_named,
     run_building,
     run_buildings,
@@ -41,20 +40,12 @@ def no_model(monkeypatch):
     monkeypatch.setattr("lodestar_eval.phrase_book.phrase_book", lambda: PhraseBook(SingleLetters()))
 
 
-SHORT = EpisodeSettings(time_limit=6.0, thinking=0.05)
+SHORT = replace(QUICK, time_limit=6.0)
 
 
-def test_what_was_learned_elsewhere_is_where_the_warm_bandit_begins():
-    state = learn(Plan(SHORT), [Building("apartment", 7)])
-    before = [np.array(state["response"]).copy(), np.array(state["inverse"]).copy()]
-    shipped, cold, warm = (
-        policy_named(name, state)(np.random.default_rng(5)) for name in ("bandit", COLD, WARM)
-    )
-    assert not np.allclose(warm.weights, shipped.weights)
-    assert np.allclose(warm.response, state["response"]) and not cold.weights.any()
-    assert warm.rng.bit_generator.state == np.random.default_rng(5).bit_generator.state
-    warm.update(np.ones(len(warm.names)), 0, 1.0)
-    assert np.array_equal(before[0], state["response"]) and np.array_equal(before[1], state["inverse"])
+def test_a_cold_bandit_begins_without_the_packaged_prior():
+    shipped, cold = (policy_named(name)(np.random.default_rng(5)) for name in ("bandit", COLD))
+    assert shipped.weights.any() and not cold.weights.any()
 
 
 def test_a_building_gives_a_row_per_policy_with_its_log_and_path(tmp_path):
@@ -74,7 +65,7 @@ def test_an_expert_alone_has_nobody_to_stand_in(tmp_path, expert):
     plan = Plan(SHORT, policies=(expert,), folder=tmp_path)
     run_building(plan, Building("apartment", 7))
     log = plan.file("decisions", "", "unexplored", expert, 7, ".jsonl")
-    assert log.exists() == (expert != "semantic_map")  # which has nothing to say in a building nobody knows
+    assert log.exists() == (expert != "semantic_map")  # an expert without proposals in an unknown building
     decisions = list(read_decisions(log)) if log.exists() else []
     assert all([arm.expert for arm in decision.arms] == [expert] for decision in decisions)
 
@@ -107,17 +98,6 @@ def test_the_features_and_the_reward_of_appendix_a_are_those_of_every_row(tmp_pa
     assert len(picks_of(decisions, 100.0)) > 0
 
 
-def test_a_warm_start_is_learned_of_the_features_it_is_used_with(tmp_path):
-    settings = changed(
-        SHORT, robot__goal_selector__selection=SelectionConfig(features="app_a", reward="sequence")
-    )
-    state = learn(Plan(settings), [Building("apartment", 7)])
-    warm = policy_named(WARM, state, settings.robot.goal_selector.selection)(np.random.default_rng(5))
-    assert warm.names == feature_names("app_a", expert_names())
-    with pytest.raises(ValueError, match="features"):
-        policy_named(WARM, state)(np.random.default_rng(5))
-
-
 def test_a_continual_row_goes_on_from_building_to_building_with_what_it_learned(tmp_path):
     plan = Plan(SHORT, policies=(COLD, CONTINUAL), folder=tmp_path)
     buildings = [Building("apartment", 7), Building("apartment", 8)]
@@ -143,20 +123,24 @@ def test_rows_that_learn_run_beside_the_others_and_every_building_comes_once(tmp
     ran = []
 
     def run_rows(plan, building, settings, policies, selector=None):
-        ran.append((building.seed, policies, selector and selector(np.random.default_rng(0))))
-        return [(building.seed, policy) for policy in policies]
+        kept = selector and selector(np.random.default_rng(0))
+        ran.extend((building.seed, setting, policy, kept) for setting in settings for policy in policies)
+        return [(building.seed, setting, policy) for setting in settings for policy in policies]
 
     monkeypatch.setattr(trials, "worker_pool", lambda jobs: ThreadPoolExecutor(jobs))
     monkeypatch.setattr(trials, "_run_rows", run_rows)
-    plan = Plan(SHORT, policies=("bandit", CONTINUAL, f"{CONTINUAL}{UNDELAYED}"), folder=tmp_path)
+    plan = Plan(
+        SHORT, settings=("unexplored", "pre_explored"), policies=("bandit", CONTINUAL), folder=tmp_path
+    )
     found = [
         one
         for outcomes in run_buildings(plan, [Building("apartment", s) for s in (3, 1, 2)], 2)
         for one in outcomes
     ]
-    assert sorted(found) == sorted((seed, policy) for seed in (1, 2, 3) for policy in plan.policies)
+    assert sorted(found) == sorted(itertools.product((1, 2, 3), plan.settings, plan.policies))
     chains = {
-        row: [(seed, kept) for seed, policies, kept in ran if policies == (row,)] for row in plan.policies[1:]
+        row: [(seed, kept) for seed, setting, policy, kept in ran if (setting, policy) == row]
+        for row in plan.chains
     }
     for chain in chains.values():
         assert [seed for seed, _ in chain] == [3, 1, 2] and len({id(kept) for _, kept in chain}) == 1
@@ -164,7 +148,7 @@ def test_rows_that_learn_run_beside_the_others_and_every_building_comes_once(tmp
 
 
 class Kept:
-    """Makes what a class makes, and keeps the last."""
+    """Factory that keeps the last object it made."""
 
     def __init__(self, kind):
         self.kind = kind
@@ -178,7 +162,7 @@ def test_the_report_compares_the_rows(tmp_path):
     parser = argparse.ArgumentParser()
     BENCHMARK.add_options(parser)
     words = ["--policies", "bandit,frontier", "--seeds", "7", "--limit-time", "5", "--answer-time", "0.05"]
-    options = parser.parse_args([*words, "--world", "apartment", "--log", str(tmp_path / "all.jsonl")])
+    options = parser.parse_args([*words, "--world", "apartment"])
     lines: list[str] = []
     result = BENCHMARK.run(options, tmp_path, lines.append)
     assert {"sr.unexplored.bandit", "spl.unexplored.frontier", "spl.unexplored.bandit_minus_frontier"} <= set(
@@ -186,5 +170,5 @@ def test_the_report_compares_the_rows(tmp_path):
     )
     assert result.tables[0].title == "Success by setting and policy" and len(result.tables[0].rows) == 2
     assert len(lines) == 2 and (tmp_path / "paths.png").stat().st_size > 10_000
-    assert list(read_decisions(tmp_path / "all.jsonl"))
+    assert all(list(read_decisions(file)) for file in (tmp_path / "decisions").rglob("*.jsonl"))
     assert all((tmp_path / plot.file).exists() for plot in result.plots)

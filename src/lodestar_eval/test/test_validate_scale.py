@@ -1,4 +1,4 @@
-"""The benchmark of the validation: sound traces pass, and each fault gets its own code."""
+"""Tests of the validation benchmark: sound traces pass, and each fault gets its own code."""
 
 from __future__ import annotations
 

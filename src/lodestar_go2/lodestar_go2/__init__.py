@@ -1,1 +1,1 @@
-"""The robot itself: a Unitree Go2's base over its own DDS topics."""
+"""The base of a Unitree Go2: its driver over the robot's own DDS topics."""

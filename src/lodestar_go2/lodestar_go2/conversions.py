@@ -1,4 +1,4 @@
-"""Every conversion between Unitree's messages, ROS messages and our records."""
+"""All conversions between Unitree's messages, ROS messages and our records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lodestar_go2.states import JOINTS, LowState, SportState
 from lodestar_ros.conversions import BadMessage, header, pose_to_msg, transform_to_msg
 
 _MILLI = 1e-3
-POSE_VARIANCE = (1e-3, 1e-3, 1e-4, 1e-4, 1e-4, 1e-3)  # m^2, rad^2; chosen: the robot tells none
+POSE_VARIANCE = (1e-3, 1e-3, 1e-4, 1e-4, 1e-4, 1e-3)  # m^2, rad^2; chosen, because the robot publishes none
 TWIST_VARIANCE = (2.5e-3, 2.5e-3, 1e-2, 1e-2, 1e-2, 2.5e-3)
 
 
@@ -32,7 +32,7 @@ def request_to_msg(request: SportRequest, identity: int) -> Request:
 
 
 def request_from_msg(message: Request) -> SportRequest:
-    """Return the request of a message. Raises BadMessage for one that is not known here."""
+    """Return the request of a message. Raises BadMessage for an unknown request."""
     try:
         return SportRequest(SportApi(message.header.identity.api_id), message.parameter)
     except ValueError as error:
@@ -56,7 +56,7 @@ def sport_state_from_msg(message: SportModeState) -> SportState:
 
 
 def low_state_from_msg(message: LowStateMsg) -> LowState:
-    """Return the state of motors and battery. Raises BadMessage where a motor's angle is not finite."""
+    """Return the state of motors and battery. Raises BadMessage if a motor's angle is not finite."""
     motors = message.motor_state[: len(JOINTS)]
     positions = np.array([motor.q for motor in motors], np.float64)
     if not np.isfinite(positions).all():
@@ -76,7 +76,7 @@ def low_state_from_msg(message: LowStateMsg) -> LowState:
 
 
 def odometry_to_msg(pose: BasePose, odom: str, base: str) -> OdometryMsg:
-    """Return the odometry of a pose, its twist in the base's frame."""
+    """Return the odometry of a pose; its twist is in the base's frame."""
     message = OdometryMsg(header=header(pose.stamp, odom), child_frame_id=base)
     message.pose.pose = pose_to_msg(pose.odom_from_base)
     x, y, turn = pose.velocity
@@ -106,7 +106,7 @@ def imu_to_msg(state: SportState, stamp: float, frame: str) -> Imu:
 
 
 def joints_to_msg(state: LowState, stamp: float) -> JointState:
-    """Return the twelve joints by the names of the robot's description."""
+    """Return the twelve joints by their names in the robot's description."""
     return JointState(
         header=header(stamp, ""),
         name=list(JOINTS),
@@ -117,7 +117,7 @@ def joints_to_msg(state: LowState, stamp: float) -> JointState:
 
 
 def battery_to_msg(state: LowState, stamp: float, frame: str) -> BatteryState:
-    """Return the battery. percentage in [0, 1], NaN = not known."""
+    """Return the battery's state. percentage in [0, 1], NaN = unknown."""
     message = BatteryState(header=header(stamp, frame))
     message.voltage, message.current, message.percentage = state.voltage, state.current, state.charge
     message.charge = message.capacity = message.design_capacity = math.nan
@@ -132,20 +132,21 @@ def battery_to_msg(state: LowState, stamp: float, frame: str) -> BatteryState:
 
 
 def static_transform(parent: str, child: str, parent_from_child: np.ndarray) -> TransformStamped:
-    """Return a transform that does not change. parent_from_child: (4, 4)."""
+    """Return a static transform. parent_from_child: (4, 4)."""
     return TransformStamped(
         header=header(0.0, parent), child_frame_id=child, transform=transform_to_msg(parent_from_child)
     )
 
 
-_TIMES = {("time", PointField.FLOAT32): 4, ("timestamp", PointField.FLOAT64): 8}  # field -> its bytes
+# (field, type) -> size in bytes
+_TIMES = {("time", PointField.FLOAT32): 4, ("timestamp", PointField.FLOAT64): 8}
 
 
 def ages_from_msg(message: PointCloud2) -> np.ndarray | None:
-    """Return seconds (N,) of each point before the newest of its sweep; None where the cloud has no times.
+    """Return each point's age before the newest point of the cloud, (N,) seconds; None without valid times.
 
-    It reads `time`, float32 (the L1), or `timestamp`, float64 (Livox: ns; others: s). The length of the sweep tells
-    the unit, because the clock may have begun anywhere: up to 1 it is seconds, from 1e6 to 1e9 nanoseconds.
+    It reads `time`, float32 (the L1), or `timestamp`, float64 (Livox: ns; others: s). The largest age
+    determines the unit, because the clock may start anywhere: up to 1 means seconds, 1e6 to 1e9 nanoseconds.
     """
     field = next((one for one in message.fields if (one.name, one.datatype) in _TIMES), None)
     if field is None:

@@ -1,12 +1,13 @@
-"""Says in words who else commands the robot."""
+"""Description of other nodes that command the robot."""
 
 from __future__ import annotations
 
 
 def intrusion(commands: list[str], requests: list[str]) -> str:
-    """Return why the robot must stand; "" where nobody else commands it.
+    """Return why the robot must stand; "" if no other node commands it.
 
-    commands: others that publish on the base's velocity topic. requests: others that publish sport requests.
+    commands: other nodes that publish on the base's velocity topic. requests: other nodes that publish sport
+    requests.
     """
     if commands:
         return f"{', '.join(commands)} publishes velocities past motion_gate: stop it, or remap it to cmd_vel"

@@ -1,4 +1,4 @@
-"""Clouds of the Go2's LiDAR made upright, without its own body, at one moment; and a planar scan of them."""
+"""Processing of LiDAR clouds: transform to base_link, removal of the robot's body, deskewing, planar scan."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ import numpy as np
 
 from lodestar.geometry.poses import make_transform, transform_points
 
+SCAN_STEP = math.radians(0.5)  # rad between two beams of the scan; chosen
+SCAN_RANGE_MIN = 0.3  # m, least range of the scan; chosen
+SCAN_RANGE_MAX = 20.0  # m, largest range of the scan; chosen
+SCAN_ANGLE = -math.pi + SCAN_STEP / 2.0  # rad, of the first beam: the middle of its sector
+
 
 @dataclass(frozen=True)
 class ScanConfig:
-    """Cuts of a cloud in base_link, and the planar scan of it."""
+    """Box of the robot's body, whose points are removed, and height band of the scan; both in base_link."""
 
     body_length: float = 0.76  # m, of the box around base_link whose points are the robot's own; chosen
     body_width: float = 0.42  # m, of that box; chosen
     body_height: float = 0.60  # m, of that box; chosen
     scan_low: float = -0.15  # m above base_link, lower end of the scan's band; chosen: above the floor
     scan_high: float = 0.25  # m above base_link, upper end; chosen: chair legs and people
-    scan_step: float = math.radians(0.5)  # rad between two beams; chosen
-    range_min: float = 0.3  # m, least range of the scan; chosen
-    range_max: float = 20.0  # m, largest range of the scan; chosen
 
     def __post_init__(self) -> None:
-        if self.scan_low >= self.scan_high or not 0.0 < self.range_min < self.range_max:
-            raise ValueError("scan_low lies below scan_high, and range_min below range_max")
-        if not 0.0 < self.scan_step < 0.5:
-            raise ValueError("scan_step lies between 0 and 0.5 rad")
+        if self.scan_low >= self.scan_high:
+            raise ValueError("scan_low lies below scan_high")
 
 
 @dataclass(frozen=True)
 class CloudScanConfig:
-    """The scan of a simulator's cloud, and frames that the simulator does not publish."""
+    """Parameters of the scan from a simulator's cloud, and frames that the simulator does not publish."""
 
     scan: ScanConfig = field(default_factory=ScanConfig)  # of the cloud, in base_link
     # "parent=child": published as a transform without translation and rotation, so that a frame has a second name
@@ -54,7 +54,7 @@ class CloudScanConfig:
 
 @dataclass(frozen=True)
 class LidarConfig(ScanConfig):
-    """Topic and mount of the LiDAR, by default the built-in one, and the cuts of its clouds."""
+    """Topic and mounting pose of the LiDAR, by default the built-in one, and the parameters of its scan."""
 
     topic: str = "utlidar/cloud"  # its PointCloud2; the built-in L1 (Unitree); "livox/lidar" for a Mid-360
     # Pose of the built-in L1 in base_link (go2_description's joint `radar`): it looks forwards and down, upside down.
@@ -72,7 +72,7 @@ class LidarConfig(ScanConfig):
 
     @property
     def base_from_lidar(self) -> np.ndarray:
-        """Return the pose of `lidar_link`, which is upright where the sensor is, (4, 4)."""
+        """Return the pose of `lidar_link` in base_link, (4, 4): at the sensor, with the axes of base_link."""
         return make_transform(np.eye(3), (self.x, self.y, self.z))
 
 
@@ -88,10 +88,10 @@ def _rotation(roll: float, pitch: float, yaw: float) -> np.ndarray:
 
 
 def deskewed(points: np.ndarray, ages: np.ndarray, velocity: tuple[float, float, float]) -> np.ndarray:
-    """Return points as they lie at the end of the sweep.
+    """Return the points (N, 3) as seen at the end of the sweep.
 
-    points: (N, 3) in base_link, each when it was measured. ages: (N,) seconds before the end of the sweep.
-    velocity: x, y m/s and yaw rate rad/s of base_link, taken for constant during the sweep.
+    points: (N, 3) in base_link at the time of their measurement. ages: (N,) seconds before the end of the sweep.
+    velocity: x, y m/s and yaw rate rad/s of base_link, assumed constant during the sweep.
     """
     x, y, turn = velocity
     angle = turn * ages
@@ -99,7 +99,7 @@ def deskewed(points: np.ndarray, ages: np.ndarray, velocity: tuple[float, float,
     with np.errstate(divide="ignore", invalid="ignore"):
         along = np.where(np.abs(angle) < 1e-6, ages, np.sin(angle) / turn if turn else ages)
         aside = np.where(np.abs(angle) < 1e-6, 0.0, (1.0 - np.cos(angle)) / turn if turn else 0.0)
-    # The robot moved by (dx, dy, angle) since the measurement, seen from where it was then.
+    # (dx, dy, angle): the robot's motion since the measurement, in its pose at the measurement.
     dx, dy = x * along - y * aside, x * aside + y * along
     out = np.array(points, np.float64)
     px, py = out[:, 0] - dx, out[:, 1] - dy
@@ -113,26 +113,21 @@ def in_base(points: np.ndarray, config: LidarConfig) -> np.ndarray:
 
 
 def without_body(points: np.ndarray, config: ScanConfig) -> np.ndarray:
-    """Return the points (N, 3) in base_link that are not the robot's own."""
+    """Return the points (N, 3) in base_link that are not on the robot's body."""
     half = np.array([config.body_length, config.body_width, config.body_height]) / 2.0
     return points[(np.abs(points) > half).any(axis=1)]
 
 
 def scan_of(points: np.ndarray, config: ScanConfig) -> np.ndarray:
-    """Return ranges (M,) float32 of a planar scan from -pi, inf where nothing is in the band.
+    """Return ranges (M,) float32, metres, of a planar scan that starts at -pi; inf without a point in the height band.
 
-    points: (N, 3) in base_link; beams leave from base_link.
+    points: (N, 3) in base_link; beams start at base_link.
     """
-    count = round(2.0 * math.pi / config.scan_step)
+    count = round(2.0 * math.pi / SCAN_STEP)
     ranges = np.full(count, np.inf, np.float32)
     band = points[(points[:, 2] >= config.scan_low) & (points[:, 2] <= config.scan_high)]
     distance = np.hypot(band[:, 0], band[:, 1])
-    near = (distance >= config.range_min) & (distance <= config.range_max)
-    beam = np.floor((np.arctan2(band[near, 1], band[near, 0]) + math.pi) / config.scan_step).astype(int)
+    near = (distance >= SCAN_RANGE_MIN) & (distance <= SCAN_RANGE_MAX)
+    beam = np.floor((np.arctan2(band[near, 1], band[near, 0]) + math.pi) / SCAN_STEP).astype(int)
     np.minimum.at(ranges, np.clip(beam, 0, count - 1), distance[near].astype(np.float32))
     return ranges
-
-
-def scan_angle(config: ScanConfig) -> float:
-    """Return the angle of the first beam of `scan_of`, rad: the middle of its sector."""
-    return -math.pi + config.scan_step / 2.0

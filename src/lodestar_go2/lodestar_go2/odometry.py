@@ -1,4 +1,4 @@
-"""Odometry as REP 105 wants it, from what the Go2 says of its pose."""
+"""Odometry as in REP 105, from the pose that the Go2 publishes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,11 @@ import numpy as np
 from lodestar.geometry.poses import inverse, make_transform, rotation_from_quaternion, wrap_angle, yaw_of
 from lodestar_go2.states import SportState
 
-
-@dataclass(frozen=True)
-class OdometryConfig:
-    """Numbers of the odometry; chosen."""
-
-    standing_height: float = 0.32  # m of the body above the floor, where the robot does not say it
-    max_height: float = 0.6  # m; a height above it is taken for none
-    max_speed: float = 5.0  # m/s; a faster change of place is a restart of the robot's own odometry
-    twist_window: float = 0.1  # s over which the velocity is measured
+ODOMETRY_STANDING_HEIGHT = 0.32  # m of the body above the floor, where the robot does not report it; chosen
+ODOMETRY_MAX_HEIGHT = 0.6  # m; a larger reported height is invalid; chosen
+ODOMETRY_MAX_SPEED = 5.0  # m/s; a faster change of place is a restart of the robot's own odometry; chosen
+ODOMETRY_TWIST_WINDOW = 0.1  # s over which the velocity is measured; chosen
+ODOMETRY_LONGEST_GAP = 1.0  # s between two poses beyond which no velocity is measured; chosen
 
 
 @dataclass(frozen=True)
@@ -31,22 +27,29 @@ class BasePose:
     velocity: tuple[float, float, float]
 
 
-class Odometry:
-    """Poses in `odom`, whose z = 0 is the floor. It goes on where the robot's own odometry starts anew.
+class BaseOdometry:
+    """Computes poses in `odom`, with z = 0 on the floor; they continue when the robot's own odometry restarts.
 
-    The robot's z and its velocity are not used: the first drifts and begins anywhere, and the frame of the second
+    The robot's z and velocity are not used: z drifts and starts anywhere, and the velocity's frame
     differs between firmwares.
     """
 
-    def __init__(self, config: OdometryConfig | None = None) -> None:
-        self._config = config or OdometryConfig()
+    def __init__(self) -> None:
         self._odom_from_origin = np.eye(4)
         self._last: tuple[float, np.ndarray] | None = None
         self._window: deque[tuple[float, np.ndarray]] = deque()
+        self._twist = (0.0, 0.0, 0.0)  # newest measured velocity
         self.restarts = 0
 
+    def restart_clock(self) -> None:
+        """Forget the stamps; poses continue, and the last velocity is kept until a new one is measured."""
+        self._window.clear()
+
     def update(self, state: SportState, stamp: float) -> BasePose:
-        """Return the pose at a state. stamp: of the state in our clock, ascending. Raises ValueError for garbage."""
+        """Return the pose and velocity at a state. stamp: of the state in this computer's clock, ascending.
+
+        Raises ValueError for an invalid pose.
+        """
         given = self._given(state)
         if self._last is not None and self._jumped(stamp, given):
             self._odom_from_origin = self._last[1] @ inverse(_planar(given))
@@ -69,30 +72,35 @@ class Odometry:
 
     def _height(self, state: SportState) -> float:
         height = float(state.body_height)
-        known = math.isfinite(height) and 0.0 < height <= self._config.max_height
-        return height if known else self._config.standing_height
+        known = math.isfinite(height) and 0.0 < height <= ODOMETRY_MAX_HEIGHT
+        return height if known else ODOMETRY_STANDING_HEIGHT
 
     def _jumped(self, stamp: float, given: np.ndarray) -> bool:
         assert self._last is not None
         pose = self._odom_from_origin @ given
         moved = float(np.linalg.norm(pose[:2, 3] - self._last[1][:2, 3]))
-        return moved > self._config.max_speed * max(stamp - self._last[0], 0.02) + 0.05
+        return moved > ODOMETRY_MAX_SPEED * max(stamp - self._last[0], 0.02) + 0.05
 
     def _velocity(self, stamp: float, pose: np.ndarray) -> tuple[float, float, float]:
         window = self._window
+        if (
+            window and not 0.0 < stamp - window[-1][0] <= ODOMETRY_LONGEST_GAP
+        ):  # our clock was set, or a pause
+            window.clear()
         window.append((stamp, pose))
-        while len(window) > 2 and stamp - window[1][0] >= self._config.twist_window:
+        while len(window) > 2 and stamp - window[1][0] >= ODOMETRY_TWIST_WINDOW:
             window.popleft()
         begin, first = window[0]
         if stamp - begin <= 0.0:
-            return (0.0, 0.0, 0.0)
+            return self._twist
         moved = inverse(pose)[:3, :3] @ (pose[:3, 3] - first[:3, 3]) / (stamp - begin)
         turned = float(wrap_angle(yaw_of(pose) - yaw_of(first))) / (stamp - begin)
-        return (float(moved[0]), float(moved[1]), turned)
+        self._twist = (float(moved[0]), float(moved[1]), turned)
+        return self._twist
 
 
 def _planar(pose: np.ndarray) -> np.ndarray:
-    """Return the pose's place and heading on the floor, (4, 4)."""
+    """Return the pose's position and heading on the floor, (4, 4)."""
     yaw = yaw_of(pose)
     c, s = math.cos(yaw), math.sin(yaw)
     flat = np.eye(4)

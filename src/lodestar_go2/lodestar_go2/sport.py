@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from enum import IntEnum
 
-ID_BLOCK = 1 << 20  # ids of requests that a process of go2_base has for itself: 14 hours of walking at 20 Hz
+ID_BLOCK = 1 << 20  # request ids per process of go2_base: 14 hours of walking at 20 Hz
 
 
 class SportApi(IntEnum):
@@ -20,12 +20,13 @@ class SportApi(IntEnum):
     STAND_DOWN = 1005  # lie down
     RECOVERY_STAND = 1006  # stand up from any posture
     MOVE = 1008
-    SWITCH_GAIT = 1011  # firmware before "AI mode"; a newer one refuses it and climbs with its own gait
+    # for firmware before "AI mode"; newer firmware refuses it and climbs with its own gait
+    SWITCH_GAIT = 1011
 
 
 @dataclass(frozen=True)
 class SportRequest:
-    """One request. parameter: JSON, "" = none."""
+    """A request to the sport service. parameter: JSON, "" = none."""
 
     api: SportApi
     parameter: str = ""
@@ -38,7 +39,7 @@ TROT, CLIMB = (SportRequest(SportApi.SWITCH_GAIT, json.dumps({"data": gait})) fo
 def move(velocity: tuple[float, float, float]) -> SportRequest:
     """Return the request to walk with a velocity: m/s forwards, m/s to the left, rad/s counter-clockwise.
 
-    Raises ValueError for one that is not finite.
+    Raises ValueError for a velocity that is not finite.
     """
     if not all(map(math.isfinite, velocity)):
         raise ValueError(f"velocity {velocity} is not finite")

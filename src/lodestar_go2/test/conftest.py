@@ -1,4 +1,4 @@
-"""States of a robot for the tests."""
+"""Fixtures with states of a robot."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from lodestar_go2.states import SportState
 
 @pytest.fixture
 def state() -> Callable[..., SportState]:
-    """Return a function that makes the state of a standing robot at x, y, yaw."""
+    """Return a function that creates the state of a standing robot at x, y, yaw."""
 
     def make(stamp: float, x: float = 0.0, y: float = 0.0, yaw: float = 0.0, **changes) -> SportState:
         given = {
             "stamp": stamp,
-            "position": np.array([x, y, 0.31 + 0.2]),  # its z begins anywhere
+            "position": np.array([x, y, 0.31 + 0.2]),  # its z has an arbitrary offset
             "quaternion": np.array([math.cos(yaw / 2.0), 0.0, 0.0, math.sin(yaw / 2.0)]),
             "gyroscope": np.zeros(3),
             "accelerometer": np.array([0.0, 0.0, 9.81]),

@@ -1,4 +1,4 @@
-"""Clouds as the drivers of LiDARs send them: the times of their points."""
+"""Tests of LiDAR clouds from different drivers: times of their points."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ LIVOX = (
     ("x", "f4"), ("y", "f4"), ("z", "f4"), ("intensity", "f4"), ("tag", "u1"), ("line", "u1"), ("timestamp", "f8"),
 )  # fmt: skip
 L1 = (("x", "f4"), ("y", "f4"), ("z", "f4"), ("intensity", "f4"), ("ring", "u1"), ("time", "f4"))
-BOOT = 1.7e18  # ns, a clock that is synchronised
+BOOT = 1.7e18  # ns, a synchronised clock
 
 
 def cloud(layout: tuple[tuple[str, str], ...], points: np.ndarray, times: np.ndarray) -> PointCloud2:
-    """A message without padding. points: (N, 3) metres; times: (N,) in the unit of the last field."""
+    """Return a cloud message without padding. points: (N, 3) metres; times: (N,) in the unit of the last field."""
     rows = np.zeros(len(points), np.dtype([(name, f"<{kind}") for name, kind in layout]))
     rows["x"], rows["y"], rows["z"] = points.T
     rows[layout[-1][0]] = times
@@ -37,14 +37,14 @@ def cloud(layout: tuple[tuple[str, str], ...], points: np.ndarray, times: np.nda
 
 
 POINTS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
-BEFORE = np.array([0.1, 0.05, 0.0])  # s
+BEFORE = np.array([0.1, 0.05, 0.0])  # s before the newest point
 
 
 @pytest.mark.parametrize(
     ("layout", "unit", "newest"),
     [
         (LIVOX, 1e9, BOOT),
-        (LIVOX, 1e9, 3e9),  # since it was switched on, 3 s ago
+        (LIVOX, 1e9, 3e9),  # time since power-on, 3 s
         (LIVOX, 1.0, 1.7e9),
         (LIVOX, 1.0, 0.1),
         (L1, 1.0, 0.1),
@@ -61,9 +61,9 @@ def test_the_times_of_a_sweep_are_read_in_its_drivers_unit(
 @pytest.mark.parametrize(
     ("layout", "times"),
     [
-        (LIVOX[:-1], [0, 1, 2]),  # a driver without times
-        (LIVOX, [0.0, 1.0, 2.0]),  # 2 s, or 2 ns
-        (LIVOX, [BOOT, BOOT + 5e7, BOOT + 5e9]),  # 5 s
+        (LIVOX[:-1], [0, 1, 2]),  # no times
+        (LIVOX, [0.0, 1.0, 2.0]),  # sweep of 2 s or 2 ns
+        (LIVOX, [BOOT, BOOT + 5e7, BOOT + 5e9]),  # sweep of 5 s
         (LIVOX, [0.0, 0.05, np.nan]),
         ((*L1[:-1], ("time", "f8")), [0.0, 0.05, 0.1]),
     ],
@@ -78,7 +78,7 @@ def test_a_turning_robot_sees_a_straight_wall_with_a_mid_360_however_it_is_mount
     rng = np.random.default_rng(4)
     wall = np.stack([np.full(300, 3.0), rng.uniform(-2.0, 2.0, 300), rng.uniform(0.0, 1.0, 300)], axis=1)
     ages = np.linspace(0.1, 0.0, 300)
-    cos, sin = np.cos(turn * ages), np.sin(turn * ages)  # seen from where the robot looked then
+    cos, sin = np.cos(turn * ages), np.sin(turn * ages)  # from the robot's heading at that time
     then = np.stack(
         [cos * wall[:, 0] - sin * wall[:, 1], sin * wall[:, 0] + cos * wall[:, 1], wall[:, 2]], axis=1
     )

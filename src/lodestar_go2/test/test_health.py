@@ -1,4 +1,4 @@
-"""Words about the robot's health, and who else commands it."""
+"""Tests of the robot's health texts, and of the detection of other commanders."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lodestar_go2.health import HealthConfig, feet_in_words, warnings_of
+from lodestar_go2.health import feet_in_words, warnings_of
 from lodestar_go2.intruders import intrusion
 from lodestar_go2.states import LowState, SportState
 
@@ -17,13 +17,13 @@ def low(**changes) -> LowState:
 
 
 def test_a_sound_robot_has_no_warnings() -> None:
-    assert warnings_of(low(), HealthConfig()) == []
-    assert warnings_of(None, HealthConfig()) == []
+    assert warnings_of(low()) == []
+    assert warnings_of(None) == []
 
 
 def test_each_trouble_is_told_in_words() -> None:
     hot = (40,) * 4 + (81,) + (40,) * 7
-    told = warnings_of(low(charge=0.12, temperatures=hot), HealthConfig())
+    told = warnings_of(low(charge=0.12, temperatures=hot))
     assert told == [
         "battery 12%",
         "hot motors: FL_thigh_joint 81 degrees",
@@ -31,9 +31,8 @@ def test_each_trouble_is_told_in_words() -> None:
 
 
 def test_feet_that_stand_are_named(state: Callable[..., SportState]) -> None:
-    config = HealthConfig()
-    assert feet_in_words(state(0.0, foot_force=(60, 3, 55, 40)), config) == "FR RR RL"
-    assert feet_in_words(state(0.0), config) == "none"
+    assert feet_in_words(state(0.0, foot_force=(60, 3, 55, 40))) == "FR RR RL"
+    assert feet_in_words(state(0.0)) == "none"
 
 
 def test_whoever_publishes_past_the_gate_is_named() -> None:

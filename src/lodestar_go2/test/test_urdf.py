@@ -1,4 +1,4 @@
-"""The robot's description: its joints are those of `joint_states`, and its feet stand where a Go2's do."""
+"""Tests of the robot's URDF: joints match `joint_states`, and foot positions match a Go2."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _numbers(text: str) -> np.ndarray:
 
 
 def base_from(link: str, angles: dict[str, float]) -> np.ndarray:
-    """Pose of a link in base_link at these joint angles, (4, 4)."""
+    """Return the pose (4, 4) of a link in base_link for joint angles."""
     if link == "base_link":
         return np.eye(4)
     joint = BY_CHILD[link]

@@ -1,4 +1,4 @@
-"""The `~/answer` action: a question in plain English, answered from memory with its proof."""
+"""The `~/answer` action: answers a question in plain English from memory, with the evidence."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
 from lodestar.memory.answering.agent import ModelAnswerer, make_answer_chat
 from lodestar.memory.answering.answerer import Answerer, memory_state
 from lodestar.memory.answering.outcomes import Answers, outcome_of
+from lodestar.memory.answering.replies import ANSWERING_PROOFS
 from lodestar.memory.answering.tools import Shown, Tools
 from lodestar.memory.errors import StoreError
 from lodestar.models.phrases import PhraseBook
@@ -34,9 +35,9 @@ Result = AnswerQuestion.Result
 
 
 class AnswerServer:
-    """Serve ``~/answer`` on a worker. It changes nothing, and nothing in a question is carried out.
+    """Serve ``~/answer`` on a worker thread. Answering changes nothing in the memory.
 
-    Where `shared.language_model` is on, the model is asked where the offline answer is not sure.
+    Where `shared.language_model` is on, the model is asked when the offline answer is uncertain.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class AnswerServer:
         self._node, self._feed, self._keeper, self._images = node, feed, keeper, images
         self._config, self._book = config, book
         self._chat = make_answer_chat(config.agent)
-        self._asked = self._unaided = 0  # questions to the model, and those that it was no help with
+        self._asked = self._unaided = 0  # questions to the model, and those that it did not help with
         if self._chat is not None:
             chat = self._chat
             node.diagnostics.value("agent.asked", lambda: self._asked)
@@ -70,7 +71,7 @@ class AnswerServer:
         )
 
     def _answer(self, job: Job) -> Any:
-        """On the worker."""
+        """Return the result of a question. Runs on the worker; raises Refused."""
         if not self._loaded:
             job.feedback(AnswerQuestion.Feedback(text="reading the grammar, once"))
             load_questions()
@@ -86,11 +87,14 @@ class AnswerServer:
         around = self._feed.surroundings()
         shown = self._shown(question, job.request, around)
         result = self._from_memory(job, question, around, shown)
-        result.evidence = result.evidence[: job.request.max_evidence or self._config.answering.proofs]
+        result.evidence = result.evidence[: job.request.max_evidence or ANSWERING_PROOFS]
         return result
 
     def _shown(self, question: Question, request: Any, around: Surroundings) -> Shown | None:
-        """Return what the picture shows, or else the largest thing in view. Raises BadPicture."""
+        """Return the item in the request's picture, or the largest object in view.
+
+        The object answers a question about the camera's view; None for other questions. Raises BadPicture.
+        """
         if request.picture:
             return Shown(self._read_picture(bytes(request.picture[0].data)))
         if not question.image:
@@ -119,7 +123,7 @@ class AnswerServer:
         return outcome_to_result(outcome)
 
     def _with_model(self, offline: Answerer, job: Job) -> Answers:
-        """Return what answers: the language model where one is configured and this is not sure."""
+        """Return an answerer that falls back on the language model, or `offline` where no model is configured."""
         chat = self._chat
         if chat is None:
             return offline
@@ -141,12 +145,12 @@ class AnswerServer:
 
 
 def _say_why(result: Any) -> None:
-    """Complete the result of a question without an answer."""
+    """Set the answer of a failed result to its error message, and its numbers to NaN."""
     result.answer, result.number, result.coverage = result.error_msg, math.nan, math.nan
 
 
 def question_of(request: Any, likely: LikelyQuestions | None = None) -> Question:
-    """Return the question of a goal, with its times. Raises DirectiveError, ValueError."""
+    """Return the `Question` of an action goal, with its time range. Raises DirectiveError, ValueError."""
     question = read_question(request.question, likely=likely)
     begin, end = stamp_from_msg(request.from_stamp), stamp_from_msg(request.to_stamp)
     if not begin and not end:

@@ -1,19 +1,19 @@
-"""`python -m lodestar_ros.ask "when did you last see the mug?"`: ask the memory of a running stack, or look after it.
+"""`python -m lodestar_ros.ask "when did you last see the mug?"`: ask the memory of a running stack, or edit it.
 
-Exit status: 0 answered or done; 1 it does not know, or refused; 2 bad usage; 3 no memory node answered;
-130 cancelled.
+Exit status: 0 answered or done; 1 no answer is known, or the request was refused; 2 bad usage; 3 no memory node
+answered; 130 cancelled.
 """
 
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import time
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import rclpy
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
@@ -26,24 +26,24 @@ from lodestar_interfaces.action import AnswerQuestion
 from lodestar_interfaces.srv import GetKeyframe, ManageMemory
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_memory import answer_from_result
-from lodestar_ros.sent_goal import SentGoal, spinning
-from lodestar_ros.terminal import not_heard, parse, terminal_node
+from lodestar_ros.sent_goal import SentGoal
+from lodestar_ros.terminal import EXIT_CANCELLED, command_line, not_heard, parse, terminal_node, wait
 
-# Seconds of wall time.
+# Timeouts in seconds of wall time.
 _SERVER_TIMEOUT = 15.0
-_ANSWER_TIMEOUT = 90.0  # the grammar's tables take seconds once, a language model up to 30
+_ANSWER_TIMEOUT = 90.0  # loading the grammar takes seconds once, a language model up to 30 s
 _CALL_TIMEOUT = 60.0
-_FILE_TIMEOUT = 6 * 3600.0  # to write or read every memory: a GB takes minutes
+_FILE_TIMEOUT = 6 * 3600.0  # to read or write every memory: a GB takes minutes
 _CANCEL_TIMEOUT = 5.0
-_STEP = 0.5  # between two looks whether the memory is there
-_LOST_AFTER = 5.0  # without it, after which no answer comes
-EXIT_NO, EXIT_USAGE, EXIT_GONE, EXIT_CANCELLED = 1, 2, 3, 130
+_STEP = 0.5  # between two checks that the memory node is there
+_LOST_AFTER = 5.0  # after the memory node has disappeared, before the client gives up
+EXIT_NO, EXIT_USAGE, EXIT_GONE = 1, 2, 3
 _KINDS = ManageMemory.Request
 _MOST_PICTURES = 6
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Ask, or change the memory; return the exit status (see the module)."""
+    """Ask a question or change the memory; return the exit status (see the module)."""
     parser = _parser()
     options, given = parse(parser, arguments)
     if options.correct and not options.correct[0].isdecimal():
@@ -60,7 +60,6 @@ def main(arguments: list[str] | None = None) -> int:
         except OSError as error:
             parser.error(f"the picture cannot be read: {error}")
         picture = [CompressedImage(format=options.picture.suffix.lstrip("."), data=data)]
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM cancels like Ctrl-C
     with terminal_node("ask_memory", options.namespace, given) as node:
         if change is not None:
             return _Desk(node).run(change, confirmed=options.yes)
@@ -71,11 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m lodestar_ros.ask",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line("ask", __doc__)
     parser.add_argument("question", nargs="?", default="", help='e.g. "when did you last see the mug?"')
     parser.add_argument("--picture", type=Path, metavar="FILE", help='what "this" in the question is')
     parser.add_argument("--max-evidence", type=int, default=0, metavar="N", help="pieces of proof; 0 = 20")
@@ -110,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _change(options: argparse.Namespace) -> Any:
-    """Return the request of the options, None where they ask a question."""
+    """Return the ManageMemory request of the options, or None where they ask a question."""
     request = ManageMemory.Request
     if options.pin:
         return request(what=_KINDS.PIN, ids=options.pin)
@@ -133,14 +128,14 @@ def _change(options: argparse.Namespace) -> Any:
 
 
 class _Asker:
-    """One question."""
+    """Client of the memory's answer action, for one question."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._client = ActionClient(node, AnswerQuestion, "memory/answer")
 
     def run(self, goal: Any, pictures: Path | None) -> int:
-        """The exit status."""
+        """Send the goal, print the answer and return the exit status."""
         if not self._client.wait_for_server(_SERVER_TIMEOUT):
             return _gone(self._node)
         sent = SentGoal(
@@ -148,21 +143,20 @@ class _Asker:
         )
         handle = None
         try:
-            if not sent.wait(spinning(self._node), _ANSWER_TIMEOUT):
+            if not sent.wait(partial(wait, self._node), _ANSWER_TIMEOUT):
                 return _gone(self._node)
             handle = sent.answer.result()
             if not handle.accepted:
                 print("The memory has too many questions; ask again soon.", file=sys.stderr)
                 return EXIT_NO
             finished = handle.get_result_async()
-            _wait(self._node, finished, _ANSWER_TIMEOUT)
-            if not finished.done():
+            if not wait(self._node, finished, _ANSWER_TIMEOUT):
                 return _gone(self._node)
             return self._print(finished.result().result, pictures)
         except KeyboardInterrupt:
-            _wait(
-                self._node, sent.cancel() if handle is None else handle.cancel_goal_async(), _CANCEL_TIMEOUT
-            )
+            with suppress(KeyboardInterrupt):  # a second one waits for no answer
+                cancelled = sent.cancel() if handle is None else handle.cancel_goal_async()
+                wait(self._node, cancelled, _CANCEL_TIMEOUT)
             return EXIT_CANCELLED
 
     def _print(self, result: Any, pictures: Path | None) -> int:
@@ -193,26 +187,25 @@ class _Asker:
         ids = [identity for identity, _ in images]
         for identity, session in images:
             future = client.call_async(GetKeyframe.Request(id=int(identity), session_id=session))
-            _wait(self._node, future, _CANCEL_TIMEOUT)
-            found = future.result() if future.done() else None
+            found = future.result() if wait(self._node, future, _CANCEL_TIMEOUT) else None
             if found is None or found.error_code:
                 print(f"  picture {identity}: {found.error_msg if found else 'no answer'}")
                 continue
             run = "_" + "".join(filter(str.isalnum, session)) if ids.count(identity) > 1 else ""
-            path = folder / f"keyframe_{identity}{run}.jpg"  # two runs may have given the same number
+            path = folder / f"keyframe_{identity}{run}.jpg"  # images of two runs may have the same number
             write_file(path, [found.image.data], durable=False)
             print(f"  picture: {path}")
 
 
 class _Desk:
-    """One change of the memory."""
+    """Client of the memory's manage service, for one change."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._client = node.create_client(ManageMemory, "memory/manage")
 
     def run(self, request: Any, confirmed: bool) -> int:
-        """The exit status."""
+        """Send the request, print the outcome and return the exit status."""
         if not self._client.wait_for_service(_SERVER_TIMEOUT):
             return _gone(self._node)
         response = self._call(request)
@@ -222,7 +215,7 @@ class _Desk:
             if not response.count:
                 print("Nothing fits; nothing was forgotten.")
                 return EXIT_NO
-            print("\n".join(f"  {clean_text(text)}" for text in response.texts))  # untrusted
+            print("\n".join(f"  {clean_text(text)}" for text in response.texts))  # the text is untrusted
             if not confirmed and not _agreed(response.count):
                 print("Nothing was forgotten.")
                 return EXIT_NO
@@ -251,7 +244,7 @@ class _Desk:
         ends = heard = time.monotonic()
         ends += _FILE_TIMEOUT if of_file else _CALL_TIMEOUT
         while not future.done() and time.monotonic() < min(ends, heard + _LOST_AFTER):
-            _wait(self._node, future, _STEP)
+            wait(self._node, future, _STEP)
             if self._client.service_is_ready():
                 heard = time.monotonic()
         return future.result() if future.done() else None
@@ -281,10 +274,6 @@ def _agreed(count: int) -> bool:
 
 def _is_wall(answer: Any) -> bool:
     return any(proof.stamp >= WALL_TIME for proof in answer.proof)
-
-
-def _wait(node: Node, future: Any, seconds: float) -> None:
-    rclpy.spin_until_future_complete(node, future, timeout_sec=seconds)
 
 
 def _gone(node: Node) -> int:

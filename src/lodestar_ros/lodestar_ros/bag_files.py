@@ -1,4 +1,4 @@
-"""Recordings on disk: bags in the format of rosbag2, written and read with rosbags, for rosbag2 has no wheel."""
+"""Recordings on disk: bags in the format of rosbag2, written and read with rosbags because rosbag2 has no wheel."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, W
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
-NAMES = "lodestar.names"  # custom data of a bag: JSON, name before remaps -> recorded topic
+NAMES = "lodestar.names"  # key of a bag's custom data: JSON, topic name before remaps -> recorded topic
 _GIB = 2**30
 
 
-#: Definitions of message types for bags that have none (before Iron); those of later releases are the same.
+#: Definitions of message types for bags that contain none (before Iron); later releases define the same types.
 DEFAULT_TYPES = Stores.ROS2_HUMBLE
 _FILES = (".mcap", ".db3")
-_ZSTD = b"\x28\xb5\x2f\xfd"  # with which a compressed message begins; no serialised one does
+_ZSTD = b"\x28\xb5\x2f\xfd"  # first bytes of a compressed message; no serialised message begins with them
 
 
 class UnreadableBag(ValueError):
-    """There is no bag that can be read. why: without the path, with what to do."""
+    """Raised for a path that holds no readable bag. why: the reason and the remedy, without the path."""
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(f"{path} is no bag that can be read: {why}")
@@ -38,7 +38,7 @@ class UnreadableBag(ValueError):
 
 @dataclass(frozen=True)
 class BagConfig:
-    """Bounds of a recording; chosen."""
+    """Limits of a recording: duration of a part, total size, free disk space; and compression."""
 
     part: float = 60.0  # s of a part: a recorder that is killed loses at most its last one
     most: float = 20.0  # GiB of one recording, after which it ends
@@ -51,19 +51,19 @@ class BagConfig:
 
 
 class BagWriter:
-    """Writes messages as they are into parts of a folder, `part_0001`, `part_0002`, ..., each of them a whole bag.
+    """Writes serialised messages into parts of a folder, `part_0001`, `part_0002`, ..., each of them a complete bag.
 
-    One thread at a time. counts: messages by topic. full: why nothing more is written, "" = it goes on.
+    Not safe for threads. counts: messages by topic. full: why recording has stopped, "" = it has not.
     """
 
     def __init__(self, folder: Path, config: BagConfig | None = None) -> None:
         self.folder = folder
         self.config = config or BagConfig()
         self.counts: Counter[str] = Counter()
-        self.size = 0  # bytes before compression
+        self.size = 0  # bytes written, before compression
         self.full = ""
         self._names: dict[str, str] = {}
-        self._types: dict[str, str] = {}  # topic -> type
+        self._types: dict[str, str] = {}  # topic -> name of its message type
         self._store = get_typestore(Stores.LATEST)
         self._writer: Writer | None = None
         self._connections: dict[str, Any] = {}
@@ -71,12 +71,12 @@ class BagWriter:
         self._part_begin = 0
 
     def add(self, name: str, topic: str, type_name: str) -> None:
-        """Take in a topic that messages will come from. name: the one before remaps."""
+        """Register a topic before its first message is written. name: the topic's name before remaps."""
         define(self._store, [type_name])
         self._names[name], self._types[topic] = topic, type_name
 
     def write(self, topic: str, arrival: int, raw: bytes) -> None:
-        """Write a message. arrival: ns. Raises OSError where the disk refuses."""
+        """Write a serialised message. arrival: ns. Raises OSError if writing fails."""
         if self.full:
             return
         if self._writer is None or arrival - self._part_begin > self.config.part * 1e9:
@@ -110,7 +110,7 @@ class BagWriter:
         self._writer, self._connections = writer, {}
 
     def close(self) -> None:
-        """Complete the newest part."""
+        """Close the current part, which makes it a complete bag."""
         writer, self._writer = self._writer, None
         if writer is not None:
             writer.set_custom_data(NAMES, json.dumps(self._names))
@@ -118,7 +118,7 @@ class BagWriter:
 
 
 def define(store: Typestore, types: Iterable[str]) -> None:
-    """Add message types and those in their fields; definitions that rosbags lacks come from the installed packages."""
+    """Add message types and their fields' types to the store; missing definitions come from packages."""
     found: dict[str, Any] = {}
     wanted = list(types)
     while wanted:
@@ -138,7 +138,7 @@ def _referenced(definition: Any) -> list[str]:
     names = []
     for _, (_, detail) in definition[1]:
         while not isinstance(detail, str) and not isinstance(detail[0], str):
-            _, detail = detail[0]  # the element of an array or sequence
+            _, detail = detail[0]  # the element type of an array or sequence
         if isinstance(detail, str) and "/" in detail:
             names.append(detail)
     return names
@@ -146,26 +146,27 @@ def _referenced(definition: Any) -> list[str]:
 
 @contextmanager
 def open_bag(path: Path) -> Iterator[AnyReader]:
-    """Open a recording of ours, a bag of rosbag2, its .mcap or .db3 files, or a bag of ROS 1. Raises UnreadableBag.
+    """Open one of our recordings, a rosbag2 bag, its .mcap or .db3 files, or a ROS 1 bag. Raises UnreadableBag.
 
-    The reader knows the types of a bag without definitions too: those of ROS, and of the packages that are installed.
+    A bag without definitions is read with the types of ROS and of the installed packages.
     """
     _refuse_unmoved_messages(path)
     try:
         reader = AnyReader(parts_of(path), default_typestore=get_typestore(DEFAULT_TYPES))
         reader.open()
-    except Exception as error:  # of a torn or foreign file rosbags says so in many ways
+    except Exception as error:  # rosbags raises many kinds of errors for a torn or foreign file
         raise UnreadableBag(path, _why(path, error)) from error
     with closing(reader):
         if reader.is2:
             for name in {connection.msgtype for connection in reader.connections}:
-                with suppress(PackageNotFoundError, OSError, ValueError):  # it can be named, and not be read
+                # a type without a definition can be listed, but not read
+                with suppress(PackageNotFoundError, OSError, ValueError):
                     define(reader.typestore, [name])
         yield reader
 
 
 def messages_of(reader: AnyReader, topics: Iterable[str]) -> Iterator[tuple[Any, int, bytes]]:
-    """Yield (connection, arrival in ns, serialised message) of these topics, in the order of arrival.
+    """Yield (connection, arrival in ns, serialised message) of these topics in order of arrival.
 
     Raises UnreadableBag where the file is torn.
     """
@@ -190,7 +191,7 @@ def messages_of(reader: AnyReader, topics: Iterable[str]) -> Iterator[tuple[Any,
 
 
 def _refuse_unmoved_messages(path: Path) -> None:
-    """Raise UnreadableBag where a .db3 has a write-ahead log: rosbags reads past it, and its messages would be lost."""
+    """Raise UnreadableBag where a .db3 has a write-ahead log, because rosbags ignores it and would lose messages."""
     for part in parts_of(path):
         for log in part.glob("*.db3-wal") if part.is_dir() else [part.with_name(part.name + "-wal")]:
             if log.is_file() and log.stat().st_size:
@@ -204,7 +205,7 @@ def _refuse_unmoved_messages(path: Path) -> None:
 
 
 def _why(path: Path, error: Exception) -> str:
-    """Return why a bag cannot be opened or read, and what to do."""
+    """Return why a bag cannot be opened or read, and the remedy."""
     said = f"{error}" or error.__class__.__name__
     version = re.search(r"version (\d+) not supported", said)
     if not path.exists():
@@ -230,11 +231,11 @@ def _why(path: Path, error: Exception) -> str:
 
 
 class BagReader:
-    """The messages of a recording of ours, of a bag of rosbag2, or of .mcap and .db3 files without a metadata.yaml.
+    """Reader of one of our recordings, of a rosbag2 bag, or of .mcap and .db3 files without a metadata.yaml.
 
-    unreadable: parts that a killed recorder has left without an end; they are skipped. torn: part -> why its messages
-    end early, found while they are read. types: by topic. names: name before remaps -> topic, empty for a bag that is
-    not ours. Raises UnreadableBag, also where there is no message.
+    unreadable: parts that a killed recorder left incomplete; they are skipped. torn: part -> why its messages
+    end early, found while reading. types: by topic. names: name before remaps -> topic, empty for a bag of
+    another recorder. Raises UnreadableBag, also where there is no message.
     """
 
     def __init__(self, path: Path) -> None:
@@ -260,10 +261,10 @@ class BagReader:
             raise UnreadableBag(
                 path, "it has no message: was the recorder stopped before anything was published?"
             )
-        self.begin, self.end = min(self._begins), max(self._ends)  # ns
+        self.begin, self.end = min(self._begins), max(self._ends)  # ns, first and last message
 
     def _add(self, part: Path, reader: AnyReader) -> None:
-        """Take in what a part says of itself. Raises UnreadableBag for a bag of ROS 1."""
+        """Register the topics and times of a part. Raises UnreadableBag for a ROS 1 bag."""
         if not reader.is2:
             raise UnreadableBag(
                 part, "it is a bag of ROS 1: convert it (rosbags-convert --src FILE --dst FOLDER)"
@@ -278,7 +279,7 @@ class BagReader:
         self.names.update(_names_in(part))
 
     def messages(self, topics: Iterable[str]) -> Iterator[tuple[str, int, bytes]]:
-        """Yield (topic, arrival in ns, serialised message) of these topics, in the order of arrival."""
+        """Yield (topic, arrival in ns, serialised message) of these topics in order of arrival."""
         wanted = set(topics)
         for part in self._parts:
             try:
@@ -290,7 +291,7 @@ class BagReader:
 
 
 def parts_of(path: Path) -> list[Path]:
-    """Return the bags of a recording, in their order: parts, the folder, or the files of one without metadata.yaml."""
+    """Return the bags of a recording in order: its parts, the folder, or the files if there is no metadata.yaml."""
     if path.name == "metadata.yaml":
         path = path.parent
     if not path.is_dir():

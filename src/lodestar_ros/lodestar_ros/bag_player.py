@@ -16,12 +16,12 @@ from lodestar_ros.bag_files import BagReader
 from lodestar_ros.conversions import stamp_to_msg
 from lodestar_ros.recorded_names import CLOCK, PLAYED, TF, TF_STATIC
 
-TICK = 0.02  # s of the recording between two words of the clock, where the recording has none
+TICK = 0.02  # s of the recording between two clock messages, where the recording has none
 
 
 @dataclass(frozen=True)
 class PlayConfig:
-    """Pace and start of a replay; chosen."""
+    """Rate of a replay, patience for the nodes to start, and whether the recorded map -> odom is played."""
 
     rate: float = 1.0  # times the pace of the recording
     patience: float = 120.0  # s of real time for the nodes to be ready, after which it is played all the same
@@ -35,7 +35,7 @@ class PlayConfig:
 def played_topics(bag: BagReader, given: Mapping[str, str], resolved: Callable[[str], str]) -> dict[str, str]:
     """Return recorded topic -> name under which it is played.
 
-    given: name -> recorded topic, for a bag that is not ours or of other names. resolved: full topic of a name.
+    given: name -> recorded topic, for a bag of another recorder or with other names. resolved: full topic of a name.
     """
     own = {name: bag.names.get(name, resolved(name)) for name in PLAYED}
     known = {**own, **given}
@@ -43,9 +43,9 @@ def played_topics(bag: BagReader, given: Mapping[str, str], resolved: Callable[[
 
 
 class BagPlayer:
-    """Plays on a thread of its own, once. publish: hands out (name, serialised message).
+    """Plays a recording once on its own thread. publish: called with (name, serialised message).
 
-    static: every fixed transform of the recording, which has to be there before the first message.
+    static: all static transforms of the recording, to be published before the first message.
     """
 
     def __init__(
@@ -55,8 +55,8 @@ class BagPlayer:
         config: PlayConfig,
         publish: Callable[[str, bytes], None],
     ) -> None:
-        self.counts: Counter[str] = Counter()  # messages by name
-        self.late = 0.0  # s by which the latest message was published after its time
+        self.counts: Counter[str] = Counter()  # played messages by name
+        self.late = 0.0  # s by which the latest message was published too late
         self.done = False
         self._bag, self._topics, self._config, self._publish = bag, topics, config, publish
         self._own_clock = CLOCK not in topics.values()
@@ -65,7 +65,7 @@ class BagPlayer:
 
     @property
     def static(self) -> TFMessage:
-        """Return the fixed transforms, the newest of each pair of frames."""
+        """Return the recording's static transforms, the newest of each pair of frames."""
         found = {}
         topics = [topic for topic, name in self._topics.items() if name == TF_STATIC]
         for _, _, raw in self._bag.messages(topics):
@@ -74,18 +74,18 @@ class BagPlayer:
         return TFMessage(transforms=list(found.values()))
 
     def first_clock(self) -> bytes:
-        """Return the message of the clock with which the recording begins."""
+        """Return the recording's first clock message, serialised."""
         clocks = [topic for topic, name in self._topics.items() if name == CLOCK]
         for _, _, raw in self._bag.messages(clocks):
             return raw
         return _clock(self._bag.begin)
 
     def start(self) -> None:
-        """Begin to play."""
+        """Start playback."""
         self._thread.start()
 
     def close(self) -> None:
-        """Stop playing."""
+        """Stop playback."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(5.0)
@@ -108,7 +108,7 @@ class BagPlayer:
         self.done = True
 
     def _wait(self, began: float, moment: int) -> bool:
-        """Wait for a moment of the recording, in ns; return whether to go on."""
+        """Wait for a time of the recording, in ns; return False if playback was stopped."""
         due = began + (moment - self._bag.begin) * 1e-9 / self._config.rate
         left = due - time.monotonic()
         self.late = max(self.late, -left)
@@ -116,7 +116,7 @@ class BagPlayer:
 
 
 def without_localisation(raw: bytes) -> bytes:
-    """Return a serialised TFMessage without map -> odom."""
+    """Return the serialised TFMessage without map -> odom."""
     message = deserialize_message(raw, TFMessage)
     message.transforms = [one for one in message.transforms if one.child_frame_id.lstrip("/") != "odom"]
     return serialize_message(message)

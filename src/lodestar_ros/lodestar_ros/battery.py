@@ -1,4 +1,4 @@
-"""Energy budget from the battery's state."""
+"""Energy budget from battery messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar_ros.node import LodestarNode
 
 @dataclass(frozen=True)
 class BatteryConfig:
-    """Range of the battery and place of the charger."""
+    """Range of a full battery, reserve, and place of the charger, metres."""
 
     full_range: float = 0.0  # metres that a full battery drives, 0 = no energy limit; to be set for the robot
     reserve: float = 5.0  # metres that are never planned with; chosen
@@ -24,7 +24,9 @@ class BatteryConfig:
 
 
 def budget_of(percentage: float, config: BatteryConfig) -> EnergyBudget | None:
-    """Return the budget of a charge in [0, 1]; None for an invalid charge (not measured, or out of range)."""
+    """Return the metres that the robot can drive with a charge in [0, 1], as an energy budget; None for an
+    invalid charge (not measured, or out of range).
+    """
     if not (math.isfinite(percentage) and 0.0 <= percentage <= 1.0):
         return None
     known = math.isfinite(config.charger_x) and math.isfinite(config.charger_y)
@@ -33,22 +35,22 @@ def budget_of(percentage: float, config: BatteryConfig) -> EnergyBudget | None:
 
 
 class ChargeReader:
-    """Charges in [0, 1] from a battery's messages, also of a driver that tells 0 to 100.
+    """Reads charges in [0, 1] from battery messages, also from drivers that publish 0 to 100.
 
-    A percentage above 1 shows that percents are told, and then 1.0 is one percent and not full. Where the percentage is
-    not filled in, it is charge by capacity. warning: what is odd about the driver, "" = nothing.
+    A percentage above 1 shows that the driver publishes percents; from then on 1.0 means one percent. If the percentage
+    is missing, charge / capacity is used. warning: why the driver's values are suspicious, "" = they are not.
     """
 
     def __init__(self) -> None:
         self.warning = ""
-        self._scale = 1.0  # of a full battery
-        self._beyond: set[float] = set()  # percentages that are no percents either; one alone means "unknown"
+        self._scale = 1.0  # value of a full battery: 1, or 100 for a driver that publishes percents
+        self._beyond: set[float] = set()  # percentages above 100; a single value means "unknown"
 
     def share(self, message: BatteryState) -> float:
-        """Return the charge, NaN where the message tells none."""
+        """Return the charge in [0, 1]; NaN where the message has none."""
         told = float(message.percentage)
         measured = _measured(message)
-        if math.isfinite(measured) and (math.isnan(told) or told == 0.0):  # percentage was not filled in
+        if math.isfinite(measured) and (math.isnan(told) or told == 0.0):  # the percentage is missing
             return measured
         if math.isfinite(told) and told > _PERCENT * _OVER:
             self._beyond.add(told)
@@ -69,12 +71,12 @@ class ChargeReader:
 
 
 _PERCENT = 100.0
-_OVER = 1.05  # times a full battery that a percentage or a measured charge may reach; chosen
-_ROUNDED = 1.001  # share of a full battery that is one whose last digits are rounded; chosen
+_OVER = 1.05  # greatest valid charge as a multiple of a full battery; chosen
+_ROUNDED = 1.001  # greatest share that is still read as a rounded 1.0; chosen
 
 
 def _measured(message: BatteryState) -> float:
-    """Return charge by capacity, NaN where they are not told or make no sense."""
+    """Return charge / capacity, NaN where either is missing or invalid."""
     for capacity in (message.capacity, message.design_capacity):
         if math.isfinite(capacity) and capacity > 0.0 and math.isfinite(message.charge):
             share = message.charge / capacity
@@ -83,7 +85,9 @@ def _measured(message: BatteryState) -> float:
 
 
 class BatteryInput:
-    """Budgets from a battery's messages. Subscribes: ``battery``, if a full battery's range is configured."""
+    """Computes energy budgets from battery messages. Subscribes: ``battery``, if a full battery's range is
+    configured.
+    """
 
     def __init__(
         self, node: LodestarNode, config: BatteryConfig, on_budget: Callable[[EnergyBudget], None]

@@ -1,4 +1,4 @@
-"""The floors of the building between nodes: as text, and as whoever needs them hears them."""
+"""The floors of the building as messages: their JSON text, and the subscription to it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from lodestar_ros.node import LodestarNode
 
 
 class BuildingInput:
-    """The newest floors, as `FloorDesk` says them. Subscribes: ``mapping/building``. After a malformed message those
-    of before hold.
+    """Receives the building's floors, as `FloorDesk` publishes them. Subscribes: ``mapping/building``.
 
-    newest: no floor before the first message. takers: are told each message, in their order, on the executor.
+    A malformed message is ignored. newest: floors of the last message, an empty `Building` before the first.
+    takers: callbacks, called in order on the executor for each message.
     """
 
     def __init__(self, node: LodestarNode, *takers: Callable[[Building], None]) -> None:
@@ -28,7 +28,7 @@ class BuildingInput:
         node.listen(String, "mapping/building", self._on_building, qos.LATCHED)
 
     def tell(self, take: Callable[[Building], None]) -> None:
-        """Tell this one too, from now on; before the executor begins."""
+        """Add a callback for new messages; call this before the executor starts."""
         self._takers.append(take)
 
     def _on_building(self, message: String) -> None:
@@ -41,7 +41,7 @@ class BuildingInput:
 
 
 def text_of(building: Building) -> str:
-    """Return the text of a message that tells of floors, for `building_of`."""
+    """Return the JSON text of the floors, which `building_of` reads."""
     hints = [[hint.floor, *hint.place] for hint in building.hints]
     said = {
         **to_json(building), "note": building.note, "is_told": building.is_told, "hints": hints,
@@ -51,12 +51,12 @@ def text_of(building: Building) -> str:
 
 
 def building_of(text: str) -> Building | None:
-    """Return the floors of a message's text, None where it holds none."""
+    """Return the floors of a message's JSON text, or None where it is malformed."""
     try:
         given = json.loads(text)
         building = from_json(given)
         hints = tuple(Hint(int(floor), (float(x), float(y))) for floor, x, y in given["hints"])
-        since = float(given.get("since", 0.0))  # recordings of before do not say it
+        since = float(given.get("since", 0.0))  # older recordings lack it
         if not math.isfinite(since):
             return None
         told = bool(given["is_told"])

@@ -1,4 +1,4 @@
-"""The camera of a node: its images are decoded and rectified here, once, where they enter."""
+"""The camera of a node: decodes and rectifies its images once, where they enter the node."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from lodestar_ros.node import LodestarNode
 
 
 def is_rectified(topic: str) -> bool:
-    """Return whether the images of a topic are rectified already, by the names of image_proc ("image_rect...").
+    """Return whether the images of a topic are already rectified, by the names of image_proc ("image_rect...").
 
-    The transport's name at the end does not count.
+    The transport's suffix is ignored.
     """
     return "rect" in topic.rstrip("/").split("/")[-1] or (
         topic.endswith(("/compressed", "/compressedDepth")) and "rect" in topic.split("/")[-2]
@@ -32,40 +32,43 @@ def is_rectified(topic: str) -> bool:
 
 
 class RectifiedImages:
-    """Arrays from images and the pinhole camera that fits them, by the newest camera info. Needs no node."""
+    """Converts images to rectified arrays and returns their pinhole camera, by the newest camera info.
+
+    Needs no node.
+    """
 
     def __init__(self) -> None:
         self._model: CameraModel | None = None
 
     @property
     def is_known(self) -> bool:
-        """Return whether a camera info was taken."""
+        """Return whether a camera info was received."""
         return self._model is not None
 
     def take_info(self, message: Any) -> None:
-        """Take a camera info. Raises BadMessage."""
+        """Store the newest camera info. Raises BadMessage."""
         self._model = model_from_msg(message)
 
     def pinhole(self, height: int, width: int, rectified: bool = False) -> PinholeCamera:
         """Return the camera of rectified images of this size. Raises BadMessage, also before the first camera info.
 
-        rectified: the driver's images are rectified already.
+        rectified: whether the driver's images are already rectified.
         """
         return self._how(height, width, rectified).camera
 
     def depth(self, message: Any, rectified: bool = False) -> tuple[np.ndarray, PinholeCamera]:
-        """(H, W) float32, metres, 0 = invalid, and its camera. Raises BadMessage."""
+        """Return (H, W) float32, metres, 0 = invalid, and its camera. Raises BadMessage."""
         metres = depth_from_msg(message)
         how = self._rectification(metres, rectified)
         return how.values(metres), how.camera
 
     def color(self, message: Any, rectified: bool = False) -> np.ndarray:
-        """(H, W, 3) uint8, red first; as it is before the first camera info. Raises BadMessage."""
+        """Return (H, W, 3) uint8 RGB; not rectified before the first camera info. Raises BadMessage."""
         rgb = rgb_from_msg(message)
         return self._rectification(rgb, rectified).color(rgb) if self._distorts else rgb
 
     def values(self, message: Any, rectified: bool = False, *, depth: bool = False) -> np.ndarray:
-        """(H, W) labels of the message's own type, or depth in metres; as it is before the first camera info.
+        """Return (H, W) labels of the message's dtype, or depth in metres; not rectified before the first camera info.
 
         Raises BadMessage.
         """
@@ -89,7 +92,7 @@ class RectifiedImages:
 
 
 class CameraInput:
-    """`RectifiedImages` of a node's inputs. Subscribes: ``camera_info``."""
+    """Decodes and rectifies the images of a node by `RectifiedImages`. Subscribes: ``camera_info``."""
 
     def __init__(self, node: LodestarNode) -> None:
         self._node, self._images = node, RectifiedImages()
@@ -98,19 +101,21 @@ class CameraInput:
 
     @property
     def is_known(self) -> bool:
-        """Return whether a camera info has come."""
+        """Return whether a camera info was received."""
         return self._images.is_known
 
     def pinhole(self, height: int, width: int, name: str = "depth") -> PinholeCamera:
-        """Return the camera of an input's images of this size. Raises BadMessage, as before the first camera info."""
+        """Return the camera of images of this size on the input `name`. Raises BadMessage, also before the
+        first camera info.
+        """
         return self._images.pinhole(height, width, self._rectified(name))
 
     def depth(self, message: Any) -> tuple[np.ndarray, PinholeCamera]:
-        """(H, W) float32, metres, 0 = invalid, and its camera. Raises BadMessage."""
+        """Return (H, W) float32, metres, 0 = invalid, and its camera. Raises BadMessage."""
         return self._images.depth(message, self._rectified("depth"))
 
     def color(self, message: Any) -> np.ndarray:
-        """(H, W, 3) uint8, red first. Raises BadMessage."""
+        """Return (H, W, 3) uint8 RGB. Raises BadMessage."""
         said = assumption(message)
         if said and said not in self._warned:
             self._warned.add(said)
@@ -118,7 +123,7 @@ class CameraInput:
         return self._images.color(message, self._rectified("image"))
 
     def values(self, message: Any, name: str) -> np.ndarray:
-        """(H, W) labels of the message's own type, or of the input ``depth``, metres. Raises BadMessage."""
+        """Return (H, W) labels of the message's dtype, or metres for the input ``depth``. Raises BadMessage."""
         return self._images.values(message, self._rectified(name), depth=name == "depth")
 
     def _rectified(self, name: str) -> bool:

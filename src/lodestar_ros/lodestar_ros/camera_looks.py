@@ -1,4 +1,4 @@
-"""Views for an expert that records where the camera has looked: poses and intrinsics, without images."""
+"""Camera views (poses and intrinsics, without images) for an expert that records which cells the camera has seen."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ from lodestar_ros.workers import LatestWorker
 
 
 class CameraLooks:
-    """Give an expert's `add_view` the camera's poses, one per period (s of stamps), on a worker; between two floors
-    none. add_view: of the expert of the robot's floor.
+    """Passes the camera's view (pose, intrinsics, stamp) to an expert on a worker, once per `period` seconds.
+
+    The period is measured by stamps. add_view: adds a view to the expert of the robot's floor; not called
+    while the robot is between two floors.
     """
 
     def __init__(
@@ -55,7 +57,7 @@ class CameraLooks:
         return map_from_odom @ odom_from_camera, camera_from_msg(message), stamp
 
     def _look(self, view: tuple[np.ndarray, PinholeCamera, float]) -> None:
-        """On the worker."""
+        """Pass a view to the expert. Runs on the worker."""
         with self._server.lock:
             if self._server.update():
                 self._add_view(*view)

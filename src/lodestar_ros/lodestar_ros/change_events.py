@@ -1,4 +1,4 @@
-"""Changes between two sessions as events of the world."""
+"""Conversion of changes between two sessions to messages of world events."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS = {
 def events_of(
     changes: Sequence[ThingChange], room: RoomOf = no_rooms, stamp: float = 0.0
 ) -> list[msg.WorldEvent]:
-    """Return the changes that are told, the surest of each kind first. stamp: seconds."""
+    """Return world events for changes of the kinds in `TOLD`, by kind, the most probable first. stamp: s."""
     told = [change for change in changes if change.kind in TOLD]
     found = []
     for change in sorted(told, key=lambda one: (TOLD.index(one.kind), -one.probability)):

@@ -1,6 +1,6 @@
-"""`python -m lodestar_ros.changes BEFORE [AFTER]`: what has changed between two saved maps, or since a map was saved.
+"""`python -m lodestar_ros.changes BEFORE [AFTER]`: report the changes between two saved maps, or since a map was saved.
 
-Without AFTER, BEFORE is compared with the scene of the running stack, which has loaded it.
+Without AFTER, BEFORE is compared with the scene of the running stack, which must have loaded it.
 Exit status: 0 reported; 1 the maps cannot be compared; 2 bad usage; 3 no scene dictionary answered.
 """
 
@@ -23,10 +23,9 @@ from lodestar.assembly.shared import SharedConfig
 from lodestar.models.english import duration_in_words
 from lodestar.scene.category_priors import BadPriors, CategoryPriors
 from lodestar.scene.change_report import report_json, report_lines
-from lodestar.scene.config import ChangeConfig
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.session_changes import ThingChange, watchings_of
-from lodestar.scene.session_sights import OtherMap, SessionScene, changes_between
+from lodestar.scene.session_sights import CHANGE_ELAPSED, OtherMap, SessionScene, changes_between
 from lodestar.storage.archive import ArchiveError
 from lodestar.storage.files import write_file
 from lodestar.storage.snapshot import BadFolder
@@ -37,13 +36,13 @@ from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_regions import regions_from_msg
 from lodestar_ros.conversions_scene import scene_from_msg
 from lodestar_ros.delta_client import Parts, entities_client
-from lodestar_ros.terminal import not_heard, parse, terminal_node
+from lodestar_ros.terminal import command_line, not_heard, parse, terminal_node
 
 SERVER = "scene_dictionary"
 EVENTS = "world_model/events"
 _PATIENCE = 15.0  # seconds of wall time for the scene of a running stack
-_HEARD = 3.0  # seconds of wall time for those who hear the events
-_ROOMS = 1.0  # seconds of wall time for the rooms, once the scene has come
+_HEARD = 3.0  # seconds of wall time to wait for a subscriber of the events, and for its acknowledgement
+_ROOMS = 1.0  # seconds of wall time to wait for the rooms, after the scene was received
 EXIT_APART, EXIT_GONE = 1, 3
 
 
@@ -77,11 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m lodestar_ros.changes",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line("changes", __doc__)
     parser.add_argument("before", type=Path, help="folder of a saved map, or one of the saves in it")
     parser.add_argument("after", type=Path, nargs="?", help="a later save; without it the running stack")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the report as JSON too")
@@ -110,19 +105,21 @@ def _report(
     priors: CategoryPriors,
     node: Node | None = None,
 ) -> int:
-    """Print, write, learn and tell. Raises OtherMap, OSError."""
+    """Print the changes, write them as JSON, update priors and publish events, as the options ask.
+
+    Raises OtherMap, OSError.
+    """
     elapsed = after.saved - before.saved if options.hours is None else 3600.0 * options.hours
     if math.isfinite(elapsed) and elapsed <= 0.0:
         print(
             "changes: the second map is not later than the first; their order may be wrong", file=sys.stderr
         )
     known = math.isfinite(elapsed) and elapsed > 0.0
-    config = ChangeConfig()
-    changes = changes_between(before, after, elapsed, priors, config, options.same_frame)
+    changes = changes_between(before, after, elapsed, priors, options.same_frame)
     print("\n".join(report_lines(changes, elapsed, after.room_at)))
     if not known:
         print(
-            f"The time between them is not known; {duration_in_words(config.elapsed)} are assumed (--hours)."
+            f"The time between them is not known; {duration_in_words(CHANGE_ELAPSED)} are assumed (--hours)."
         )
     if options.json is not None:
         text = json.dumps(report_json(changes, elapsed, after.room_at), indent=1, ensure_ascii=False)
@@ -138,7 +135,7 @@ def _report(
 
 
 def _heard_scene(node: Node) -> SceneMirror | None:
-    """Return the scene of the running stack with its rooms; None where nobody answers."""
+    """Return the scene of the running stack with its rooms; None if it was not received."""
     mirror = SceneMirror()
     pages: list[Parts] = []
     entities_client(node, f"{SERVER}/get_entities", pages.append, archived=True)
@@ -164,7 +161,7 @@ def _heard_scene(node: Node) -> SceneMirror | None:
 
 
 def _tell(node: Node, changes: Sequence[ThingChange], scene: SessionScene) -> None:
-    """Publish the events once somebody listens, or after a while without."""
+    """Publish the changes as events once there is a subscriber; give up after `_HEARD` seconds."""
     publisher = node.create_publisher(msg.WorldEvent, EVENTS, qos.EVENT)
     events = events_of(changes, scene.room_at, node.get_clock().now().nanoseconds * 1e-9)
     begun = time.monotonic()

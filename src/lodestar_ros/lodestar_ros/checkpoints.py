@@ -1,4 +1,4 @@
-"""Checkpoints of a node's part while it runs, and notices of a node's restart."""
+"""Checkpoints of a running node's state, and notices of a node's restart."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
 from lodestar_ros.workers import LatestWorker
 
-NOTICE = 60.0  # s for which diagnostics warn of a restart
-POLL = 0.5  # s between two checks whether a checkpoint is due
+NOTICE = 60.0  # s for which diagnostics warn after a restart
+POLL = 0.5  # s between two checks for a due checkpoint
 
 T = TypeVar("T")
 
 
 class Checkpointer:
-    """Save a node's part for its successor in the same run, on a worker of its own. versions: see `Checkpoint`.
+    """Saves a node's state for its successor process in the same run, on its own worker. versions: see `Checkpoint`.
 
     Publishes ``restarts`` (latched) if this process is such a successor. Raises ParameterError for a folder that is
     not private.
@@ -42,24 +42,24 @@ class Checkpointer:
         self._taking = threading.Lock()
         self._collect: Callable[[], Archive] | None = None
         self._kept: object = None  # `changed()` of the last checkpoint
-        self._taken = 0.0  # real time of the last one, 0 before the first
+        self._taken = 0.0  # real time of the last checkpoint, 0 before the first
         self._due = time.monotonic() + config.interval
         self._bytes, self._seconds = 0, 0.0
         self._hurried = False
 
     @property
     def notes(self) -> Mapping[str, Any]:
-        """Return the facts noted by this process and its predecessors."""
+        """Return the facts that this process and its predecessors noted."""
         return self._files.notes
 
     def note(self, **values: Any) -> None:
-        """Note facts for a successor; they are written at once. unfinished: words that it says when it is back."""
+        """Write facts to disk for a successor process. unfinished: a sentence for the successor's restart notice."""
         self._files.note(**values)
 
     def restore(self, build: Callable[[Archive], T]) -> T | None:
-        """Return the result of `build` on the predecessor's part; None if there is none or it cannot be used.
+        """Return `build(archive, age)` of the predecessor's checkpoint, or None if there is none or it cannot be used.
 
-        Announces the restart if the node has run before in this run.
+        Publishes the notice of a restart if the node has run before in this run.
         """
         if not self._files.restarted:
             return None
@@ -75,7 +75,10 @@ class Checkpointer:
         return made
 
     def say_back(self, with_what: str, *, restored: bool, age: float = 0.0) -> None:
-        """Publish that this node died and was restarted, if it did."""
+        """Publish the notice of a restart, if the node has run before in this run.
+
+        with_what: restored state, as text.
+        """
         if not self._files.restarted:
             return
         name = self._node.get_name()
@@ -105,7 +108,7 @@ class Checkpointer:
             under_way = self._due == float("inf")
             due = time.monotonic() >= self._due or (self._hurried and not under_way)
             if due and now != self._kept and not worker.busy:
-                self._due, self._hurried = float("inf"), False  # until it is done
+                self._due, self._hurried = float("inf"), False  # no further checkpoint until this one is done
                 worker.submit(now)
 
         self._node.steady_timer(min(POLL, self._config.interval), look)
@@ -114,11 +117,11 @@ class Checkpointer:
         self._node.diagnostics.value("checkpoint.latency_s", lambda: self._seconds)
 
     def hurry(self) -> None:
-        """Take the next checkpoint within `POLL` seconds, or after one under way: a change must not be lost."""
+        """Take the next checkpoint within `POLL` seconds, or after one under way, so that a change is not lost."""
         self._hurried = True
 
     def take_now(self) -> None:
-        """Take a checkpoint before returning, after the part was replaced, as by a loaded map. On a worker."""
+        """Take a checkpoint before returning, for example after a map was loaded. Call on a worker."""
         if self._collect is not None:
             self._take(None)
 

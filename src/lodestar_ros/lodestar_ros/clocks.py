@@ -1,4 +1,4 @@
-"""Clocks that stop, jump back, or are set back."""
+"""Clocks that stop or jump back."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 from rclpy.node import Node
 
-WALL_STEP = (
-    0.5  # s by which the wall clock must be set back to count; chosen: less disturbs no look-up for long
-)
+# s by which the wall clock must be set back to count; chosen: smaller steps disturb look-ups only briefly
+WALL_STEP = 0.5
 
 
 def on_jump(node: Node, callback: Callable[[], None]) -> Any:
-    """Call a callback when the node's simulated clock jumps back, begins or ends; keep the returned handle."""
+    """Register a callback for a simulated clock that jumps back, starts or ends; keep the returned handle."""
     threshold = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True)
     return node.get_clock().create_jump_callback(threshold, post_callback=lambda _: callback())
 
 
 class WallClockWatch:
-    """Notice a wall clock that is set back, by comparison with the steady one: ROS tells of simulated time only."""
+    """Detects a wall clock that was set back, by comparison with the steady clock: ROS reports jumps of
+    simulated time only.
+    """
 
     def __init__(self) -> None:
         self._ahead = float("-inf")
@@ -37,9 +38,9 @@ class WallClockWatch:
 class PatientClock:
     """The node's clock; after it has stood for `patience` seconds of real time, real time is added.
 
-    An overloaded simulator slows the clock, and the loop waits for it; a killed simulator must not keep a directive
-    open for ever. After such a stop this time stays ahead of the node's clock: use it for deadlines and timeouts
-    only. Facts carry stamps of the node's clock and are compared with stamps. Any thread may read it.
+    An overloaded simulator slows the clock, and the decision loop waits for it; a killed simulator must not
+    keep a directive open for ever. After such a stop this time stays ahead of the node's clock: use it for
+    deadlines and timeouts only. Stamps of observations are compared with the node's clock. Thread-safe.
     """
 
     def __init__(

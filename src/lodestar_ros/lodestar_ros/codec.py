@@ -1,7 +1,8 @@
-"""One codec by field name between records (dataclasses of the core) and ROS messages.
+"""Codecs that convert between records (dataclasses of the core) and ROS messages by field name.
 
 A pair of classes is compiled at its first use: fields are matched by name, each gets the conversion of its two types,
-and one function per direction is made of them as source, as `dataclasses` does. A message costs no reflection.
+and one function per direction is generated as source, as `dataclasses` does. Messages are converted without
+reflection.
 """
 
 from __future__ import annotations
@@ -18,34 +19,35 @@ from typing import Any, Generic, TypeVar
 from lodestar.language.directive_errors import CannotObey, EmptyDirective
 
 R = TypeVar("R")
-#: Makes one field of the whole other side and of the context that the caller gave.
+#: Returns one field's value from the whole record or message and the caller's context.
 Part = Callable[[Any, Any], Any]
 
-#: Type codes of sequences of whole numbers, which a message keeps as arrays.
+#: Type codes of the integer sequences that a message stores as arrays.
 _CODES = {
     "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I", "int64": "q", "uint64": "Q",
 }  # fmt: skip
-_TO, _OF = 0, 1  # directions: to a message, and of one
+_TO, _OF = 0, 1  # directions: record to message, and message to record
 
-#: (type in the record, type in the message) -> functions of a value, to the message and back.
+#: (type in the record, type in the message) -> functions that convert a value to the message and back.
 _VALUES: dict[tuple[Any, str], tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {}
 _CODECS: dict[tuple[Any, str], Codec[Any]] = {}
 
 
 class BadMessage(ValueError):
-    """A message is inconsistent or has impossible values; it is dropped and counted."""
+    """Raised for a message that is inconsistent or has impossible values; it is dropped and counted."""
 
 
 def convert_values(kind: Any, name: str, to: Callable[[Any], Any], of: Callable[[Any], Any]) -> None:
-    """Convert values of a type of records to fields of a type of messages ("geometry_msgs/Point"), and back.
+    """Register conversions of values of a record's type to fields of a message's type
+    ("geometry_msgs/Point"), and back.
 
-    kind: a type, or the name of a field where the type says too little; "stamp" of "std_msgs/Header".
+    kind: a type, or the name of a field where the type is ambiguous; "stamp" of "std_msgs/Header".
     """
     _VALUES[kind, name] = to, of
 
 
 class Codec(Generic[R]):
-    """Writes records of one class as messages of one class, and reads them; see `codec`."""
+    """Converts records of one class to messages of one class, and back; see `codec`."""
 
     def __init__(
         self,
@@ -61,11 +63,11 @@ class Codec(Generic[R]):
         self._made: list[Any] = [None, None]
 
     def to_msg(self, record: R, context: Any = None) -> Any:
-        """Return the message of a record. context: is handed to the functions of `to`."""
+        """Return the message of a record. context: passed to the functions of `to`."""
         return (self._made[_TO] or self.compiled(_TO))(record, context)
 
     def from_msg(self, message: Any, context: Any = None) -> R:
-        """Return the record of a message. context: is handed to the functions of `of`.
+        """Return the record of a message. context: passed to the functions of `of`.
 
         Raises BadMessage; EmptyDirective and CannotObey where the record, or a function of `of`, does.
         """
@@ -79,7 +81,7 @@ class Codec(Generic[R]):
     def compiled(self, way: int) -> Callable[[Any, Any], Any]:
         """Return the function of (record or message, context) of one direction.
 
-        Raises TypeError for a field that has no counterpart, or none of a type that it can be converted to.
+        Raises TypeError for a field without a counterpart, or whose type has no conversion.
         """
         if self._made[way] is None:
             known: dict[str, Any] = {"Made": self.record if way else self.message}
@@ -95,7 +97,9 @@ class Codec(Generic[R]):
         return [field.name for field in dataclasses.fields(self.record)]  # type: ignore[arg-type]
 
     def _value(self, field: str, way: int, known: dict[str, Any]) -> str | None:
-        """Return the source that makes a field of the record or the message; None where it keeps its default."""
+        """Return the Python source that converts a field's value, or None where the field keeps its
+        default.
+        """
         if field in self._parts[way]:
             return f"{_named(known, self._parts[way][field])}(x, c)"
         if field in self._alone:
@@ -129,7 +133,7 @@ def codec(
 
     names: record's field -> message's field, where they differ. to: message's field -> function of (record, context).
     of: record's field -> function of (message, context). alone: fields that the other side lacks; they keep their
-    default. What is none of these has the same name on both sides, and is converted by its types.
+    default. All other fields have the same name on both sides, and are converted by their types.
     """
     made = Codec(record, message, names or {}, to or {}, of or {}, alone)
     _CODECS.setdefault((record, f"{message.__module__.split('.')[0]}/{message.__name__}"), made)
@@ -137,7 +141,7 @@ def codec(
 
 
 def all_codecs() -> list[Codec[Any]]:
-    """Return every codec of the modules that were imported."""
+    """Return all codecs of the imported modules."""
     return list(_CODECS.values())
 
 
@@ -145,14 +149,14 @@ def all_codecs() -> list[Codec[Any]]:
 
 
 def _named(known: dict[str, Any], thing: Any) -> str:
-    """Return a name under which the source finds a function or a class."""
+    """Add a function or class to the names of the generated source; return its name."""
     name = f"f{len(known)}"
     known[name] = thing
     return name
 
 
 def _source(kind: Any, name: str, field: str, value: str, way: int, known: dict[str, Any]) -> str | None:
-    """Return the source that converts `value`; None where there is no conversion.
+    """Return the Python source that converts the expression `value`; None where there is no conversion.
 
     kind: type in the record, name: type in the message. way: _TO or _OF.
     """
@@ -161,7 +165,8 @@ def _source(kind: Any, name: str, field: str, value: str, way: int, known: dict[
         return one
     item, _, bound = name[len("sequence<") : -1].partition(", ")
     outer, inner = typing.get_origin(kind), typing.get_args(kind)
-    if outer in (typing.Union, types.UnionType) and bound == "1":  # a list of at most one
+    # an optional value is a sequence of at most one element
+    if outer in (typing.Union, types.UnionType) and bound == "1":
         given = f"{value}[0]" if way else value
         made = _source(inner[0], item, field, given, way, known)
         return made and (
@@ -181,7 +186,7 @@ def _source(kind: Any, name: str, field: str, value: str, way: int, known: dict[
 
 
 def _single(kind: Any, name: str, field: str, value: str, way: int, known: dict[str, Any]) -> str | None:
-    """Return the source that converts a value that is no sequence."""
+    """Return the Python source that converts an expression `value` that is not a sequence."""
     if (kind, name) in _CODECS:
         return f"{_named(known, _CODECS[kind, name].compiled(way))}({value}, c)"
     pair = _VALUES.get((field, name)) or _VALUES.get((kind, name))
@@ -190,7 +195,7 @@ def _single(kind: Any, name: str, field: str, value: str, way: int, known: dict[
     if isinstance(kind, type) and issubclass(kind, Enum):
         written = f"int({value})" if issubclass(kind, int) else f"{value}.value"
         return f"{_named(known, kind)}({value})" if way else written
-    if kind == float | None and name in ("float", "double"):  # NaN = None
+    if kind == float | None and name in ("float", "double"):  # NaN stands for None
         if way:
             return f"(None if {_named(known, math.isnan)}({value}) else {value})"
         return f"({_named(known, math.nan)} if {value} is None else float({value}))"

@@ -1,4 +1,4 @@
-"""Colour images for a detector, each with the depth of its moment where that comes."""
+"""Colour images for a detector, each with the depth image of the same stamp if it arrives."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from lodestar_ros.sync import Companions
 
 
 class ColorMessages(NamedTuple):
-    """An image and the depth of its moment, None = it did not come; messages."""
+    """A colour image message and its depth message, None = it did not arrive."""
 
     image: Image | CompressedImage
     depth: Image | CompressedImage | None
 
 
 class ColorInput:
-    """Passes every image on, with its depth if that arrives in time; an image without it is not lost.
+    """Passes on every colour image, together with its depth image if that arrives in time.
 
-    Subscribes: ``image``, and ``depth`` where it is wanted. Diagnostics: ``boxes.without_depth``, images without it.
+    Subscribes: ``image``, and ``depth`` where it is wanted. Diagnostics: ``boxes.without_depth``, images
+    without depth.
     """
 
     def __init__(
@@ -54,9 +55,9 @@ class ColorInput:
         self._frames.add_companion(stamp_from_msg(message.header.stamp), message)
 
     def decode(self, messages: ColorMessages) -> tuple[np.ndarray, AlignedDepth | None, str]:
-        """Return the image (H, W, 3) uint8, its depth, and the end of a status that says why there is none.
+        """Return the image (H, W, 3) uint8, its depth, and a text for the status that says why depth is missing.
 
-        That is empty where there is depth, or none is wanted. Raises BadMessage for the image alone.
+        The text is "" where there is depth, or none is wanted. Raises BadMessage for the image only.
         """
         colors = self._images.color(messages.image)
         if not self._with_depth:

@@ -14,10 +14,10 @@ from std_msgs.msg import Header
 
 from lodestar.geometry.poses import (
     make_transform,
+    planar_pose,
     planar_transform,
     quaternion_from_rotation,
     rotation_from_quaternion,
-    yaw_of,
 )
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.perception.frames import ImageBox
@@ -25,21 +25,22 @@ from lodestar_interfaces import msg
 from lodestar_ros.codec import BadMessage, convert_values
 
 #: Limits on values in messages. Values beyond come from a broken driver and would cause errors elsewhere.
-GRID_RESOLUTION = (1e-3, 10.0)  # m per cell
+GRID_RESOLUTION = (1e-3, 10.0)  # m per cell, valid range
 MAX_GRID_CELLS = 2**26
-MAX_COORDINATE = 1e6  # m, of an origin, a position or a point
+MAX_COORDINATE = 1e6  # m; limit of origins, positions and points
 MAX_VELOCITY = 100.0  # m/s and rad/s
 MAP = "map"
 
-_UPPER = np.array([0, 1, 2, 4, 5, 8])  # of a (3, 3) matrix, flat
-_SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])  # back
+_UPPER = np.array([0, 1, 2, 4, 5, 8])  # flat indices of the upper triangle of a (3, 3) matrix
+# indices that restore the symmetric matrix from its upper triangle
+_SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
 
 
 # --- time ----------------------------------------------------------------------------------------------
 
 
 def stamp_from_msg(stamp: Time) -> float:
-    """Return seconds as the nearest double, so that the conversion is reversible."""
+    """Return seconds as the nearest float64, so that the conversion is reversible."""
     return (stamp.sec * 1_000_000_000 + stamp.nanosec) / 1_000_000_000
 
 
@@ -57,17 +58,17 @@ def duration_to_msg(seconds: float) -> Duration:
 
 
 def duration_from_msg(duration: Duration) -> float:
-    """Return seconds."""
+    """Return the duration in seconds."""
     return duration.sec + duration.nanosec * 1e-9
 
 
 def until_to_msg(seconds: float) -> Time:
-    """Return the zero stamp for a time that never comes."""
+    """Return the stamp of a time in seconds; the zero stamp for inf, a time that never comes."""
     return stamp_to_msg(seconds if math.isfinite(seconds) else 0.0)
 
 
 def until_from_msg(stamp: Time) -> float:
-    """Return seconds; inf for the zero stamp."""
+    """Return the stamp in seconds; inf for the zero stamp, a time that never comes."""
     seconds = stamp_from_msg(stamp)
     return seconds if seconds > 0.0 else math.inf
 
@@ -84,12 +85,12 @@ def point_to_msg(point: Any) -> Point:
 
 
 def point_from_msg(point: Point | Vector3) -> np.ndarray:
-    """(3,) float64."""
+    """Return the point or vector as (3,) float64."""
     return np.array([point.x, point.y, point.z])
 
 
 def pose_to_msg(transform: np.ndarray) -> Pose:
-    """Pose of the child frame of a (4, 4) transform."""
+    """Return the pose of the child frame of a (4, 4) transform."""
     x, y, z, w = quaternion_from_rotation(transform[:3, :3])
     return Pose(
         position=point_to_msg(transform[:3, 3]),
@@ -98,7 +99,7 @@ def pose_to_msg(transform: np.ndarray) -> Pose:
 
 
 def pose_from_msg(pose: Pose) -> np.ndarray:
-    """Return (4, 4) float64. Raises BadMessage for an invalid pose."""
+    """Return the pose as a (4, 4) float64 transform. Raises BadMessage for an invalid pose."""
     return _rigid(pose.position, pose.orientation)
 
 
@@ -109,13 +110,13 @@ def transform_to_msg(transform: np.ndarray) -> Transform:
 
 
 def transform_from_msg(transform: Transform) -> np.ndarray:
-    """(4, 4) float64. Raises BadMessage."""
+    """Return the transform as (4, 4) float64. Raises BadMessage."""
     return _rigid(transform.translation, transform.rotation)
 
 
 def _rigid(position: Point | Vector3, q: Quaternion) -> np.ndarray:
     translation = point_from_msg(position)
-    if not (np.abs(translation) <= MAX_COORDINATE).all():  # nor where one is NaN
+    if not (np.abs(translation) <= MAX_COORDINATE).all():  # written so that NaN fails too
         raise BadMessage(f"position {translation.tolist()} is not finite, or beyond {MAX_COORDINATE:g} m")
     try:
         return make_transform(rotation_from_quaternion((q.x, q.y, q.z, q.w)), translation)
@@ -124,14 +125,13 @@ def _rigid(position: Point | Vector3, q: Quaternion) -> np.ndarray:
 
 
 def planar_to_msg(pose: Any) -> Pose:
-    """Pose on the ground plane from (x, y, yaw)."""
+    """Return the pose on the ground plane of (x, y, yaw)."""
     return pose_to_msg(planar_transform(float(pose[0]), float(pose[1]), float(pose[2])))
 
 
 def planar_from_msg(pose: Pose) -> np.ndarray:
-    """(3,) x, y, yaw. Raises BadMessage."""
-    transform = pose_from_msg(pose)
-    return np.array([transform[0, 3], transform[1, 3], yaw_of(transform)])
+    """Return the pose on the ground plane, (3,) float64 x, y, yaw. Raises BadMessage."""
+    return planar_pose(pose_from_msg(pose))
 
 
 def velocity_to_msg(
@@ -144,9 +144,9 @@ def velocity_to_msg(
 
 
 def velocity_from_msg(twist: Twist) -> tuple[float, float, float]:
-    """Forward and sideways in m/s, turn rate in rad/s. Raises BadMessage."""
+    """Return forward and sideways velocity in m/s, turn rate in rad/s. Raises BadMessage."""
     velocity = (twist.linear.x, twist.linear.y, twist.angular.z)
-    if not all(abs(v) <= MAX_VELOCITY for v in velocity):  # nor where one is NaN
+    if not all(abs(v) <= MAX_VELOCITY for v in velocity):  # written so that NaN fails too
         raise BadMessage(f"velocity {velocity} is not finite, or beyond {MAX_VELOCITY:g}")
     return velocity
 
@@ -158,7 +158,7 @@ def planar_tuple(pose: Pose) -> tuple[float, float, float]:
 
 
 def place_to_msg(place: tuple[float, float]) -> Point:
-    """Point on the floor from (x, y)."""
+    """Return the point on the floor at (x, y)."""
     return Point(x=float(place[0]), y=float(place[1]))
 
 
@@ -175,12 +175,12 @@ def planar_to_stamped(pose: Any, stamp: float, frame: str = MAP) -> PoseStamped:
 
 
 def covariance_to_list(covariance: np.ndarray) -> np.ndarray:
-    """(6,) float64: upper triangle xx, xy, xz, yy, yz, zz of a (3, 3) matrix."""
+    """Return (6,) float64: upper triangle xx, xy, xz, yy, yz, zz of a (3, 3) matrix."""
     return np.asarray(covariance, np.float64).reshape(9)[_UPPER]
 
 
 def covariance_from_list(values: Any) -> np.ndarray:
-    """(3, 3) float64."""
+    """Return the symmetric (3, 3) float64 of an upper triangle (6,)."""
     return np.asarray(values, np.float64)[_SYMMETRIC]
 
 
@@ -254,7 +254,9 @@ def grid_to_msg(grid: OccupancyGrid2D) -> OccupancyGrid:
 
 
 def grid_from_msg(message: OccupancyGrid) -> OccupancyGrid2D:
-    """Raises BadMessage for a rotated grid or one with an invalid origin, resolution or number of cells."""
+    """Return the grid. Raises BadMessage for a rotated grid or one with an invalid origin, resolution or
+    number of cells.
+    """
     info, (low, high) = message.info, GRID_RESOLUTION
     rows, columns = info.height, info.width
     cells = np.frombuffer(message.data, np.int8)
@@ -264,9 +266,8 @@ def grid_from_msg(message: OccupancyGrid) -> OccupancyGrid2D:
         said = f"{rows} x {columns} cells and brings {cells.size}"
         raise BadMessage(f"grid says {said}; at most {MAX_GRID_CELLS} are taken")
     position, turn = info.origin.position, info.origin.orientation
-    upright = (
-        Pose(position=position) if not any((turn.x, turn.y, turn.z, turn.w)) else info.origin
-    )  # not filled in
+    # an all-zero orientation was not filled in
+    upright = Pose(position=position) if not any((turn.x, turn.y, turn.z, turn.w)) else info.origin
     if not np.allclose(pose_from_msg(upright)[:3, :3], np.eye(3), atol=1e-6):
         raise BadMessage(
             "the grid's origin is rotated; only grids along the axes of their frame are supported"

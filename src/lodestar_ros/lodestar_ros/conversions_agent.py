@@ -1,4 +1,4 @@
-"""Questions to experts, proposals, decisions and frontiers: messages there and back."""
+"""Conversion of questions to experts, proposals, decisions and frontiers to and from messages."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _since(message: action.ProposeGoal.Goal, _: Any) -> float:
     return since if since > 0.0 else -math.inf
 
 
-#: The zero deadline means none; reading raises BadMessage, also for a subtask that the directive lacks.
+#: A zero deadline means none. Reading raises BadMessage, also for a subtask index outside the directive.
 request_to_goal, request_from_goal = codec(
     ProposalRequest,
     action.ProposeGoal.Goal,
@@ -70,7 +70,7 @@ request_to_goal, request_from_goal = codec(
     },
     alone=("may_wait",),
 )
-#: As it is published; the context is the names of the experts that are asked.
+#: The question as a published message. The codec's context is the names of the experts that were asked.
 question_to_msg, _request_from_question = codec(
     ProposalRequest,
     msg.Question,
@@ -85,12 +85,12 @@ question_to_msg, _request_from_question = codec(
 
 
 def question_from_msg(message: msg.Question) -> tuple[ProposalRequest, tuple[str, ...]]:
-    """The question and who is asked. Raises BadMessage."""
+    """Return the request and the names of the experts that were asked. Raises BadMessage."""
     return _request_from_question(message), tuple(message.experts)
 
 
 def _of_number(kind: type[Enum]) -> Callable[[int], Enum]:
-    """Return the function from a message's constant to a member; members stand in the order of the constants."""
+    """Return a function that converts a message's number to the enum member at that position in the enum."""
     members = list(kind)
 
     def member(number: int) -> Enum:
@@ -103,11 +103,11 @@ def _of_number(kind: type[Enum]) -> Callable[[int], Enum]:
 
 for _kind in (ActionKind, Outcome):
     convert_values(_kind, "uint8", list(_kind).index, _of_number(_kind))
-_CHANCE_SLACK = 1e-6  # of a probability as float32
+_CHANCE_SLACK = 1e-6  # tolerance for a probability that was rounded to float32
 
 
 def _chance(message: msg.Proposal, _: Any) -> float | None:
-    """Return the chance; None where it is not told. Raises BadMessage for what is no probability."""
+    """Return the probability; None if the message has none. Raises BadMessage for a value outside [0, 1]."""
     if math.isnan(message.chance) or message.seconds <= 0.0:
         return None
     if not -_CHANCE_SLACK <= message.chance <= 1.0 + _CHANCE_SLACK:
@@ -131,7 +131,7 @@ def answer_to_result(answer: Proposal | Rejection) -> action.ProposeGoal.Result:
 
 
 def answer_from_result(result: action.ProposeGoal.Result, expert: str, epoch: int) -> Proposal | Rejection:
-    """Return the expert's answer; a malformed result becomes a rejection."""
+    """Return the expert's proposal or rejection; a malformed result becomes a rejection."""
     try:
         if result.error_code == 0:
             return proposal_from_msg(result.proposal)
@@ -142,7 +142,7 @@ def answer_from_result(result: action.ProposeGoal.Result, expert: str, epoch: in
 
 
 def frontiers_to_msg(frontiers: Any, stamp: float) -> msg.FrontierArray:
-    """Return the expert's frontiers as a message; an unreachable one has its place and its reason."""
+    """Return the expert's frontiers as a message; an unreachable frontier has a position and a reason."""
     return msg.FrontierArray(
         header=header(stamp),
         frontiers=[
@@ -189,13 +189,13 @@ codec(
 )
 decision_to_msg, decision_from_msg = codec(Decision, msg.Decision)
 
-#: The context is the stamp of the goal, seconds.
+#: The codec's context is the stamp of the goal, seconds.
 feedback_to_msg, _feedback_from_msg = codec(
     Feedback,
     action.FollowDirective.Feedback,
     to={"goal": lambda feedback, stamp: _stamped(feedback.goal, stamp)},
 )
-#: The context is the stamp of the pose, seconds.
+#: The codec's context is the stamp of the pose, seconds.
 result_to_msg, _result_from_msg = codec(
     DirectiveResult,
     action.FollowDirective.Result,

@@ -1,6 +1,7 @@
-"""Query graphs, items, questions and directives: messages there and back.
+"""Conversion of query graphs, items, questions and directives to and from messages.
 
-The context of these codecs is an `ItemReader`: of the words of an item that brings no graphs; None = nobody reads them.
+The context of these codecs is an `ItemReader`, which parses items that have text but no graphs; None = such items
+stay without graphs.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from lodestar.language.time_windows import Act, Event, TimeBasis, TimePoint, Tim
 from lodestar_interfaces import msg
 from lodestar_ros.codec import codec, convert_values
 
-#: Reads the words of an item that brings no graphs, after a verb. Raises DirectiveError.
+#: Function (text, verb) that parses the text of an item without graphs. Raises DirectiveError.
 ItemReader = Callable[[str, str], Item]
 
 AVOID, FIND, LIST = "avoid", "find", "list all"  # the verbs of an ItemReader
 _LISTS = (StepKind.LIST, StepKind.COUNT)
 
 
-# --- what is talked about ----------------------------------------------------------------------------------
+# --- items -------------------------------------------------------------------------------------------------
 
 codec(QueryVariable, msg.QueryVariable)
 codec(Predicate, msg.Predicate)

@@ -1,4 +1,4 @@
-"""Conversion of pillars, similarity fields and octrees from and to messages."""
+"""Conversion of pillar maps (instances per grid cell), similarity fields and octrees from and to messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nav_msgs.msg import OccupancyGrid
 from octomap_msgs.msg import Octomap
 
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.mapping.pillars import PillarMap
+from lodestar.mapping.instances.pillars import PillarMap
 from lodestar_interfaces import msg
 from lodestar_ros.conversions import MAP, BadMessage, grid_to_msg, header, map_info
 from lodestar_ros.conversions_sensors import image_from_msg, image_to_msg
@@ -27,7 +27,7 @@ def pillars_to_msg(pillars: PillarMap, stamp: float) -> msg.PillarMap:
 
 
 def pillars_from_msg(message: msg.PillarMap) -> PillarMap:
-    """Raises BadMessage."""
+    """Return the pillar map: up to K instances above each grid cell (RoboAtlas eq. 11). Raises BadMessage."""
     shape = (message.depth, message.info.height, message.info.width)
     origin = message.info.origin.position
     if 0 in shape:

@@ -1,6 +1,7 @@
-"""Answers of the memory, and the places where things were last seen: messages there and back.
+"""Conversion of the memory's answers, and of the places where objects were last seen, to and from messages.
 
-A place is an `Entity` with the box, the texts and the time of the last sight, and one view: where the robot stood.
+A place is an `Entity` with the box, the texts and the time of the last observation, and one view: the pose of
+the robot.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from lodestar_ros.conversions import (
 )
 from lodestar_ros.conversions_language import question_from_msg, question_to_msg
 
-MOST_PLACES = 2000  # of a message that are read; beyond what the memory tells by default
+MOST_PLACES = 2000  # most places that are read from a message; more than the memory publishes by default
 
 # --- answers -----------------------------------------------------------------------------------------------
 
@@ -59,7 +60,7 @@ def _question(result: action.AnswerQuestion.Result, _: Any) -> Question:
 
 
 def _value(result: action.AnswerQuestion.Result, _: Any) -> AnswerValue:
-    """Return the value; a yes or no of confidence 0 is not known."""
+    """Return the value of an answer; a yes or no with confidence 0 is unknown."""
     kind = AnswerType(result.answer_type)
     known = kind is AnswerType.YES_NO and result.confidence > 0.0
     times = [stamp_from_msg(stamp) for stamp in result.times]
@@ -75,7 +76,7 @@ def _value(result: action.AnswerQuestion.Result, _: Any) -> AnswerValue:
     )
 
 
-#: The result of an answer without an error, and back. The context is the stamp of the places, seconds; none = 0.
+#: Converts answers without an error. The codec's context is the stamp of the places, seconds; None = 0.
 answer_to_result, answer_from_result = codec(
     Answer,
     action.AnswerQuestion.Result,
@@ -99,7 +100,7 @@ answer_to_result, answer_from_result = codec(
 
 
 def outcome_to_result(outcome: AnswerOutcome) -> action.AnswerQuestion.Result:
-    """The result of a question, also of one without an answer."""
+    """Return the action result of a question, with or without an answer."""
     if outcome.answer is None:
         result = action.AnswerQuestion.Result(answer=outcome.why, number=math.nan, coverage=math.nan)
     else:
@@ -109,7 +110,7 @@ def outcome_to_result(outcome: AnswerOutcome) -> action.AnswerQuestion.Result:
 
 
 def outcome_from_result(result: action.AnswerQuestion.Result, stamp: float = 0.0) -> AnswerOutcome:
-    """The outcome of a question. stamp: of its end, seconds. Raises BadMessage."""
+    """Return the outcome of a question. stamp: time at which it ended, seconds. Raises BadMessage."""
     try:
         code = AnswerCode(result.error_code)
     except ValueError as error:
@@ -120,11 +121,11 @@ def outcome_from_result(result: action.AnswerQuestion.Result, stamp: float = 0.0
     return AnswerOutcome(code, answer, result.error_msg, stamp)
 
 
-# --- places of things --------------------------------------------------------------------------------------
+# --- last-seen places --------------------------------------------------------------------------------------
 
 
 def last_seen_to_msg(remembered: RememberedPlaces, stamp: float) -> msg.SceneDelta:
-    """Return all places as a delta that replaces the ones before. A time of 0 = not known."""
+    """Return all places as a delta that replaces all earlier places. A zero stamp = time unknown."""
     return msg.SceneDelta(
         header=header(stamp),
         map_id=remembered.map.map_id,
@@ -136,7 +137,7 @@ def last_seen_to_msg(remembered: RememberedPlaces, stamp: float) -> msg.SceneDel
 
 
 def last_seen_from_msg(message: msg.SceneDelta) -> RememberedPlaces:
-    """Return the places; those whose box cannot be used are left out. Raises BadMessage for a delta of some of them."""
+    """Return the places with a valid box. Raises BadMessage for a delta that does not contain all places."""
     if message.previous_revision != 0:
         raise BadMessage("last-seen places come all at once; previous_revision must be 0")
     name = MapName(message.map_id, message.session_id)

@@ -1,4 +1,4 @@
-"""Reports of directives, as they begin and end: messages there and back."""
+"""Conversion of reports about the begin and end of directives to and from messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regions and their mask: messages there and back."""
+"""Conversion of regions and their mask to and from messages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def regions_to_msg(
 
 
 def regions_from_msg(message: msg.RegionArray, reach: float) -> tuple[list[Region], RegionMap]:
-    """Return the regions and the map from places to them. reach: metres, `shared.region_reach`. Raises BadMessage."""
+    """Return the regions and the map from positions to them. reach: metres, `shared.region_reach`. Raises
+    BadMessage.
+    """
     mask, info = image_from_msg(message.mask), message.info
     if mask.shape != (info.height, info.width) or not info.resolution > 0.0:
         raise BadMessage(f"the region mask is {mask.shape}, expected {(info.height, info.width)} cells")

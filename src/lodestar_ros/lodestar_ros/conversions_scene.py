@@ -1,7 +1,7 @@
-"""Segmented frames, instances, entities, keyframes and snapshots: messages there and back.
+"""Conversion of segmented frames, instances, entities, keyframes and snapshots to and from messages.
 
-Vectors stand as rows of one image beside the records; a record names its row. The context of these codecs is the rows:
-a list that collects them, or the (N, D) array that was read.
+Vectors are sent as rows of one image beside the records; a record holds its row number. The context of these codecs
+is the rows: a list that collects them for writing, or the (N, D) array for reading.
 """
 
 from __future__ import annotations
@@ -12,8 +12,16 @@ import numpy as np
 from sensor_msgs.msg import Image
 
 from lodestar.keyframes.records import Keyframe
-from lodestar.mapping.mover_tracks import MoverTrack
-from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Miss, Observation
+from lodestar.mapping.instances.records import (
+    Absence,
+    CaptionVote,
+    Instance,
+    InstanceDelta,
+    Merge,
+    Miss,
+    Observation,
+)
+from lodestar.mapping.movers.mover_tracks import MoverTrack
 from lodestar.memory.records import Snapshot, SnapshotDelta
 from lodestar.perception.frames import Detection, SegmentedFrame
 from lodestar.perception.signs import SignReading, SignSight
@@ -75,7 +83,7 @@ def segmented_to_msg(frame: SegmentedFrame, camera_frame: str) -> msg.SegmentedI
 
 
 def segmented_from_msg(message: msg.SegmentedImage) -> SegmentedFrame:
-    """Raises BadMessage."""
+    """Return the segmented frame. Raises BadMessage."""
     labels = image_from_msg(message.labels)
     if labels.ndim != 2 or labels.dtype != np.uint16:
         raise BadMessage(f"the label image is {message.labels.encoding}, expected mono16")
@@ -97,7 +105,7 @@ def tracks_to_msg(tracks: tuple[MoverTrack, ...], stamp: float) -> msg.MoverTrac
 
 
 def tracks_from_msg(message: msg.MoverTracks) -> tuple[MoverTrack, ...]:
-    """Raises BadMessage."""
+    """Return the mover tracks. Raises BadMessage."""
     return tuple(_track_from_msg(track) for track in message.tracks)
 
 
@@ -118,7 +126,7 @@ def instances_to_msg(delta: InstanceDelta) -> msg.InstanceArray:
 
 
 def instances_from_msg(message: msg.InstanceArray) -> InstanceDelta:
-    """Raises BadMessage."""
+    """Return the instance delta. Raises BadMessage."""
     return _delta_from_msg(message, vectors_from_msg(message.features))
 
 
@@ -154,7 +162,7 @@ def _beliefs(entity: Entity, _: Any) -> list[msg.Belief]:
 
 
 def _stated(message: msg.Entity, _: Any) -> tuple[Stated, ...]:
-    """Return the relations to another entity; what names none is left out."""
+    """Return the stated relations to other entities; relations that name no entity are left out."""
     said = (
         (belief, entity_of(belief.arguments[-1])) for belief in message.stated if len(belief.arguments) == 2
     )
@@ -164,7 +172,7 @@ def _stated(message: msg.Entity, _: Any) -> tuple[Stated, ...]:
 
 
 codec(View, msg.View, names={"map_from_camera": "camera_pose", "box": "image_box"})
-#: Without rows a message has only the names of the embeddings; channels whose vector was not sent are left out.
+#: Without rows, a message holds only the channel names of the embeddings; a channel without a vector is left out.
 entity_to_msg, entity_from_msg = codec(
     Entity,
     msg.Entity,
@@ -182,7 +190,7 @@ def scene_to_msg(delta: SceneDelta, vectors: bool = False) -> tuple[msg.SceneDel
 
 
 def scene_from_msg(message: msg.SceneDelta, vectors: Image | None = None) -> SceneDelta:
-    """Raises BadMessage."""
+    """Return the scene delta. vectors: image with the embeddings as rows. Raises BadMessage."""
     return _scene_from_msg(message, vectors_from_msg(vectors) if vectors is not None else None)
 
 

@@ -19,22 +19,22 @@ from lodestar_ros.image_codecs import QUICK, color_array, depth_array, plain_arr
 
 DTYPES = {encoding: dtype for encoding, (dtype, _) in QUICK.items()}
 
-#: datatype of a PointField -> NumPy's type.
+#: datatype of a PointField -> NumPy's dtype code
 FIELD_TYPES = {
     PointField.INT8: "i1", PointField.UINT8: "u1", PointField.INT16: "i2", PointField.UINT16: "u2",
     PointField.INT32: "i4", PointField.UINT32: "u4", PointField.FLOAT32: "f4", PointField.FLOAT64: "f8",
 }  # fmt: skip
-FOCAL_LENGTH = (1.0, 1e6)  # pixels
+FOCAL_LENGTH = (1.0, 1e6)  # pixels, valid range
 MAX_IMAGE_SIDE = 2**15  # pixels
-SCAN_ANGLES = 4.0 * np.pi  # rad; a scan's angles beyond are degrees, or garbage; chosen
-SCAN_SLACK = 0.01  # share of a scan's beams by which its angles may differ from their number; chosen
+SCAN_ANGLES = 4.0 * np.pi  # rad; a scan with larger angles is in degrees, or invalid; chosen
+SCAN_SLACK = 0.01  # share of a scan's beams by which angles and number of ranges may disagree; chosen
 
 
 # --- images --------------------------------------------------------------------------------------------
 
 
 def image_to_msg(array: np.ndarray, encoding: str, stamp: float = 0.0, frame: str = "") -> Image:
-    """Image message of an (H, W) or (H, W, C) array, which is cast to the encoding's type."""
+    """Return the image message of an (H, W) or (H, W, C) array, which is cast to the encoding's dtype."""
     array = np.ascontiguousarray(array, dtype=DTYPES[encoding])
     message = Image(
         header=header(stamp, frame), height=array.shape[0], width=array.shape[1], encoding=encoding
@@ -46,25 +46,25 @@ def image_to_msg(array: np.ndarray, encoding: str, stamp: float = 0.0, frame: st
 
 
 def image_from_msg(message: Image) -> np.ndarray:
-    """(H, W) or (H, W, C) view of an image's bytes, in this machine's byte order: labels, masks, numbers.
+    """Return an (H, W) or (H, W, C) view of an image's bytes in native byte order, for labels, masks and numbers.
 
-    Raises BadMessage for an encoding that holds no numbers, or where the size and the bytes do not fit.
+    Raises BadMessage for an encoding that holds no numbers, or if size and bytes do not match.
     """
     return plain_array(message)
 
 
 def rgb_from_msg(message: Image | CompressedImage) -> np.ndarray:
-    """(H, W, 3) uint8, red first, not rectified. Raises BadMessage."""
+    """Return (H, W, 3) uint8 RGB, not rectified. Raises BadMessage."""
     return color_array(message)
 
 
 def depth_from_msg(message: Image | CompressedImage) -> np.ndarray:
-    """(H, W) float32, metres, 0 = invalid, not rectified; see `image_codecs.DEPTH_UNITS`. Raises BadMessage."""
+    """Return (H, W) float32, metres, 0 = invalid, not rectified; see `image_codecs.DEPTH_UNITS`. Raises BadMessage."""
     return depth_array(message)
 
 
 def model_from_msg(message: CameraInfo) -> CameraModel:
-    """Raises BadMessage for an empty calibration, which drivers send until they are calibrated."""
+    """Return the camera model. Raises BadMessage for the empty calibration that uncalibrated drivers send."""
     k, p, d, r = (_matrix(message, name) for name in "kpdr")
     width, height = int(message.width), int(message.height)
     raw, rectified = _intrinsics(k, 3), _intrinsics(p, 4)
@@ -86,19 +86,19 @@ def model_from_msg(message: CameraInfo) -> CameraModel:
 
 
 def camera_from_msg(message: CameraInfo) -> PinholeCamera:
-    """The camera of rectified images of the size that the message tells. Raises BadMessage, as `model_from_msg`."""
+    """Return the camera of rectified images of the message's size. Raises BadMessage, as `model_from_msg`."""
     model = model_from_msg(message)
     return model.pinhole(*model.image_size)
 
 
 def _matrix(message: CameraInfo, name: str) -> tuple[float, ...]:
-    """Return K, P, D or R; their names are capital letters in ROS 1."""
+    """Return the matrix K, P, D or R as a tuple; the fields have lower-case names in ROS 2, capitals in ROS 1."""
     values = getattr(message, name, None)
     return tuple(float(value) for value in (getattr(message, name.upper()) if values is None else values))
 
 
 def _intrinsics(matrix: tuple[float, ...], columns: int) -> tuple[float, float, float, float] | None:
-    """Return fx, fy, cx, cy of a matrix with so many columns; None where it cannot be one of a camera."""
+    """Return fx, fy, cx, cy of a flat matrix with this number of columns; None where it is no camera matrix."""
     fx, cx, fy, cy = matrix[0], matrix[2], matrix[columns + 1], matrix[columns + 2]
     low, high = FOCAL_LENGTH
     centre = abs(cx) <= 2 * MAX_IMAGE_SIDE and abs(cy) <= 2 * MAX_IMAGE_SIDE
@@ -127,7 +127,7 @@ convert_values(PinholeCamera, "sensor_msgs/CameraInfo", camera_to_msg, camera_fr
 
 
 def vectors_to_msg(vectors: list[np.ndarray] | np.ndarray) -> Image:
-    """32FC1 image with a row per vector; rows of different lengths are padded with zeros on the right."""
+    """Return a 32FC1 image with a row per vector; shorter vectors are padded with zeros on the right."""
     if len(vectors) == 0:
         return Image(encoding="32FC1")
     width = max(len(vector) for vector in vectors)
@@ -138,7 +138,7 @@ def vectors_to_msg(vectors: list[np.ndarray] | np.ndarray) -> Image:
 
 
 def vectors_from_msg(message: Image) -> np.ndarray:
-    """(N, D) float32. Raises BadMessage."""
+    """Return (N, D) float32. Raises BadMessage."""
     if message.height == 0 or message.width == 0:
         return np.zeros((0, 0), np.float32)
     if message.encoding != "32FC1":
@@ -159,7 +159,9 @@ def cloud_to_msg(
     rgb: np.ndarray | None = None,
     instances: np.ndarray | None = None,
 ) -> PointCloud2:
-    """PointCloud2 of (N, 3) float32 points, with (N, 3) uint8 colours, and ids (N,) as uint32, where given."""
+    """Return the PointCloud2 of (N, 3) float32 points, with (N, 3) uint8 colours and uint32 instance ids
+    (N,), if given.
+    """
     names = ["x", "y", "z"] + (["rgb"] if rgb is not None else [])
     names += ["instance"] if instances is not None else []
     rows = np.empty((len(points), len(names)), np.float32)
@@ -182,21 +184,21 @@ def cloud_to_msg(
 
 
 def cloud_from_msg(message: PointCloud2) -> np.ndarray:
-    """(N, 3) float32, without points that are not finite or beyond MAX_COORDINATE.
+    """Return (N, 3) float32, without points that are not finite or beyond MAX_COORDINATE.
 
-    Raises BadMessage where x, y or z is missing, or size and bytes do not fit.
+    Raises BadMessage if x, y or z is missing, or size and bytes do not match.
     """
     points = cloud_rows_from_msg(message)
     return points[is_sound(points)]
 
 
 def is_sound(points: np.ndarray) -> np.ndarray:
-    """(N,) bool: points (N, 3) that are finite and within MAX_COORDINATE."""
+    """Return (N,) bool: which of the points (N, 3) are finite and within MAX_COORDINATE."""
     return (np.abs(points) <= MAX_COORDINATE).all(axis=1)
 
 
 def cloud_rows_from_msg(message: PointCloud2) -> np.ndarray:
-    """(N, 3) float32, every point of the message, NaN and far ones too; x, y, z may be of any type of number.
+    """Return (N, 3) float32, every point of the message, also NaN and far points; x, y, z may have any numeric type.
 
     Raises BadMessage as `cloud_from_msg`.
     """
@@ -204,7 +206,7 @@ def cloud_rows_from_msg(message: PointCloud2) -> np.ndarray:
     columns = _coordinates(message)
     data = np.frombuffer(message.data, np.uint8)
     row = message.row_step or step * width
-    if data.size < row * height or row < step * width:  # drivers fill in row_step carelessly
+    if data.size < row * height or row < step * width:  # some drivers set a wrong row_step
         row = step * width
     outside = any(offset + dtype.itemsize > step for offset, dtype in columns)
     if outside or data.size < row * height:
@@ -214,14 +216,15 @@ def cloud_rows_from_msg(message: PointCloud2) -> np.ndarray:
     points = np.empty((height, width, 3), np.float32)
     if points.size == 0:
         return points.reshape(-1, 3)
-    with np.errstate(over="ignore", invalid="ignore"):  # beyond float32: inf, which is no sound point
+    # values beyond float32 become inf, which `is_sound` rejects
+    with np.errstate(over="ignore", invalid="ignore"):
         for column, (offset, dtype) in enumerate(columns):
             points[:, :, column] = np.ndarray((height, width), dtype, data, offset, (row, step))
     return points.reshape(-1, 3)
 
 
 def _coordinates(message: PointCloud2) -> list[tuple[int, np.dtype]]:
-    """Return offset and type of x, y and z. Raises BadMessage."""
+    """Return byte offset and dtype of x, y and z. Raises BadMessage."""
     order = ">" if message.is_bigendian else "<"
     found = {
         field.name: (int(field.offset), np.dtype(order + FIELD_TYPES[field.datatype]))
@@ -237,9 +240,9 @@ def _coordinates(message: PointCloud2) -> list[tuple[int, np.dtype]]:
 
 
 def scan_from_msg(message: LaserScan) -> tuple[np.ndarray, float, float, float]:
-    """Ranges (N,) float32, metres, first angle, step, rad, and the greatest range, metres.
+    """Return ranges (N,) float32, metres; first angle and step, rad; and the greatest range, metres.
 
-    inf: the driver reports no return; NaN: invalid beam, as for a range outside the message's limits. Clockwise scans
+    inf: the driver reports no return; NaN: invalid beam, also a range outside the message's limits. Clockwise scans
     have a negative step. Raises BadMessage, with the header, for a scan whose numbers contradict each other.
     """
     why = scan_contradiction(message)
@@ -257,10 +260,10 @@ def scan_from_msg(message: LaserScan) -> tuple[np.ndarray, float, float, float]:
 
 
 def scan_contradiction(message: LaserScan) -> str:
-    """Return why a scan cannot be read, "" where it can.
+    """Return why a scan cannot be read, "" if it can.
 
-    The angles may say one beam more or less than there are ranges, as many drivers do, and `SCAN_SLACK` of them for
-    rounded steps.
+    The number of ranges may differ by one from the number that the angles imply, as with many drivers, and by
+    a share `SCAN_SLACK` of the ranges, because drivers round the step.
     """
     first, last, step = float(message.angle_min), float(message.angle_max), float(message.angle_increment)
     count = len(message.ranges)

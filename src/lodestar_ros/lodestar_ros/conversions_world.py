@@ -1,4 +1,6 @@
-"""Traces, beliefs, amendments, closed ways, outcomes and events of the world model: messages there and back."""
+"""Conversion of traces, beliefs, amendments, closed ways, outcomes and events of the world model to and from
+messages.
+"""
 
 from __future__ import annotations
 
@@ -54,8 +56,8 @@ def _expectation(message: msg.ReasoningTrace, _: Any) -> Expectation:
     )
 
 
-#: A zero `expected_by` means no limit. Reading raises BadMessage for a phase that does not exist and a goal that is not
-#: finite; the skill and the names of beliefs are not checked.
+#: A zero `expected_by` means no limit. Reading raises BadMessage for an unknown phase or a goal that is not finite;
+#: the skill and the names of beliefs are not checked.
 trace_to_msg, trace_from_msg = codec(
     Trace,
     msg.ReasoningTrace,
@@ -85,23 +87,24 @@ def _change(message: msg.Amendment, _: Any) -> Change:
         raise BadMessage(f"{error}; it is one of {', '.join(c.value for c in Change)}") from error
 
 
-#: A zero `expires` means until it is opened. Reading raises BadMessage for a point that is not finite or out of bounds.
+#: A zero `expires` means that the way stays closed until it is opened. Reading raises BadMessage for an invalid
+#: point.
 way_to_msg, way_from_msg = codec(ClosedWay, msg.ClosedWay)
 amendment_to_msg, amendment_from_msg = codec(Amendment, msg.Amendment, of={"change": _change})
 
 
 def amendments_from_msg(messages: Iterable[msg.Amendment]) -> tuple[Amendment, ...]:
-    """Raises BadMessage as `amendment_from_msg` does."""
+    """Return the amendments. Raises BadMessage as `amendment_from_msg` does."""
     return tuple(map(amendment_from_msg, messages))
 
 
 def ways_to_msg(ways: Iterable[ClosedWay], stamp: float) -> msg.ClosedWayArray:
-    """stamp: of the list, seconds."""
+    """Return the message of closed ways, segments or areas that the robot must not enter. stamp: seconds."""
     return msg.ClosedWayArray(header=header(stamp), ways=[way_to_msg(way) for way in ways])
 
 
 def ways_from_msg(message: msg.ClosedWayArray) -> tuple[ClosedWay, ...]:
-    """Raises BadMessage as `way_from_msg` does."""
+    """Return the closed ways. Raises BadMessage as `way_from_msg` does."""
     return tuple(map(way_from_msg, message.ways))
 
 
@@ -109,7 +112,7 @@ def ways_from_msg(message: msg.ClosedWayArray) -> tuple[ClosedWay, ...]:
 
 
 def _state(text: str) -> ConstraintState:
-    """Return the constraint state of its text: "AT(entity:12)", "IDLE"."""
+    """Parse a constraint state, a phase with an optional object: "AT(entity:12)" or "IDLE"."""
     name, _, about = text.partition("(")
     return ConstraintState(Phase(name), about.removesuffix(")"))
 
@@ -122,7 +125,7 @@ convert_values(
     lambda messages: tuple((drift.id, drift.weight) for drift in messages),
 )
 cause_to_msg, _cause_from_msg = codec(CauseEstimate, msg.CauseEstimate)
-#: The context is the id of the action's trace and the most probable cause.
+#: The codec's context is the id of the action's trace and the most probable cause.
 discrepancy_to_msg, discrepancy_from_msg = codec(
     Discrepancy,
     msg.Discrepancy,
@@ -135,12 +138,14 @@ discrepancy_to_msg, discrepancy_from_msg = codec(
 
 
 def _of_diagnosis(part: Any) -> Any:
-    """Return what a diagnosis says, for a list or text that is empty without one."""
+    """Return a function of (outcome, context) that applies `part` to the outcome's diagnosis; [] without
+    one.
+    """
     return lambda outcome, _: [] if outcome.diagnosis is None else part(outcome, outcome.diagnosis)
 
 
 def _diagnosis(message: msg.TraceOutcome, _: Any) -> Diagnosis | None:
-    """Return the diagnosis; its text is that of the outcome."""
+    """Return the diagnosis; its text is the outcome's text."""
     if not message.discrepancy:
         return None
     return Diagnosis(

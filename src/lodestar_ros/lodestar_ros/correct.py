@@ -1,36 +1,30 @@
-"""`python -m lodestar_ros.correct "that is a stool"`: mend what the robot believes, or take a correction back.
+"""`python -m lodestar_ros.correct "that is a stool"`: correct a belief of the robot, or undo a correction.
 
 Exit status: 0 done; 1 refused, with the reason; 2 bad usage; 3 no world model answered; 130 cancelled.
 """
 
 from __future__ import annotations
 
-import argparse
-import signal
 import sys
+from functools import partial
 
-import rclpy
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from lodestar.worldmodel.corrections import EXAMPLES
 from lodestar_interfaces.action import CorrectBelief
-from lodestar_ros.sent_goal import SentGoal, spinning
-from lodestar_ros.terminal import not_heard, parse, terminal_node
+from lodestar_ros.sent_goal import SentGoal
+from lodestar_ros.terminal import EXIT_CANCELLED, command_line, not_heard, parse, terminal_node, wait
 
-# Seconds of wall time.
+# Timeouts in seconds of wall time.
 _SERVER_TIMEOUT = 15.0
 _ANSWER_TIMEOUT = 20.0
-EXIT_REFUSED, EXIT_GONE, EXIT_CANCELLED = 1, 3, 130
+EXIT_REFUSED, EXIT_GONE = 1, 3
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Correct a belief; return the exit status (see the module)."""
-    parser = argparse.ArgumentParser(
-        prog="python -m lodestar_ros.correct",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line("correct", __doc__)
     parser.add_argument("words", nargs="?", default="", help=f"such as {EXAMPLES}")
     parser.add_argument(
         "--entity", type=int, default=0, metavar="ID", help='what "that" is; by default what the robot faces'
@@ -41,7 +35,6 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("say what is wrong in words, or give --undo N")
     if min(options.entity, options.undo) < 0:
         parser.error("ids and numbers of entries are above 0")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM cancels like Ctrl-C
     goal = CorrectBelief.Goal(text=options.words, entity_id=options.entity, undo=options.undo)
     with terminal_node("correct_belief", options.namespace, given) as node:
         return _run(node, goal)
@@ -53,15 +46,14 @@ def _run(node: Node, goal: CorrectBelief.Goal) -> int:
         return _gone(node)
     sent = SentGoal(client, CorrectBelief, goal, lambda message: None)
     try:
-        if not sent.wait(spinning(node), _ANSWER_TIMEOUT):
+        if not sent.wait(partial(wait, node), _ANSWER_TIMEOUT):
             return _gone(node)
         handle = sent.answer.result()
         if not handle.accepted:
             print("The world model has too many corrections; try again soon.", file=sys.stderr)
             return EXIT_REFUSED
         finished = handle.get_result_async()
-        rclpy.spin_until_future_complete(node, finished, timeout_sec=_ANSWER_TIMEOUT)
-        if not finished.done():
+        if not wait(node, finished, _ANSWER_TIMEOUT):
             return _gone(node)
     except KeyboardInterrupt:
         sent.cancel()

@@ -18,10 +18,10 @@ from lodestar_ros.marker_shapes import arrow_marker, ball_marker, fresh, rgba, t
 from lodestar_ros.markers import decision_markers
 from lodestar_ros.node import LodestarNode
 
-_TRACES = 10  # newest actions that are shown
-_LONGEST = 160  # characters of one text
+_TRACES = 10  # number of newest actions that are shown
+_LONGEST = 160  # most characters of one text
 _RESULT_COLORS = {
-    None: (0.9, 0.9, 0.9),  # under way
+    None: (0.9, 0.9, 0.9),  # the action is still running
     Result.COMMITTED: (0.2, 0.9, 0.3),
     Result.ROLLED_BACK: (1.0, 0.2, 0.2),
     Result.CANCELLED: (0.5, 0.5, 0.5),
@@ -29,7 +29,9 @@ _RESULT_COLORS = {
 
 
 class DecisionDisplay:
-    """Publish ``~/markers`` with what was told last, while they have subscribers."""
+    """Publishes ``~/markers`` of the newest decision, traces, path and open question, while the topic has
+    subscribers.
+    """
 
     def __init__(self, node: LodestarNode) -> None:
         self._markers = node.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
@@ -39,22 +41,22 @@ class DecisionDisplay:
         self._traces: OrderedDict[str, tuple[Trace, ActionOutcome | None]] = OrderedDict()
 
     def decided(self, decision: Decision) -> None:
-        """Show this decision."""
+        """Store a decision for display."""
         self._decision = decision
 
     def traced(self, trace: Trace) -> None:
-        """Show the action of this trace."""
+        """Store an action's trace for display."""
         self._traces[trace.id] = trace, None
         while len(self._traces) > _TRACES:
             self._traces.popitem(last=False)
 
     def ended(self, outcome: ActionOutcome) -> None:
-        """Show how an action ended."""
+        """Store the outcome of an action for display."""
         if outcome.trace_id in self._traces:
             self._traces[outcome.trace_id] = self._traces[outcome.trace_id][0], outcome
 
     def asked(self, question: OpenQuestion | None) -> None:
-        """Show the choices of a question at their places; None = no question is open."""
+        """Store the open question, whose choices are shown at their places; None = no question is open."""
         self._question = question
 
     def passed(self, pose: np.ndarray) -> None:
@@ -77,7 +79,7 @@ class DecisionDisplay:
 
 
 def reason_markers(goal: np.ndarray | None, decision: Decision | None, stamp: float) -> list[Marker]:
-    """Return the chosen expert and the reason of a decision, over its goal; none without a goal."""
+    """Return a text marker over the goal with the decision's chosen expert and reason; no marker without a goal."""
     if goal is None or decision is None:
         return []
     text = f"{decision.chosen}: {_short(decision.explanation)}"
@@ -85,7 +87,7 @@ def reason_markers(goal: np.ndarray | None, decision: Decision | None, stamp: fl
 
 
 def trace_markers(traces: Iterable[tuple[Trace, ActionOutcome | None]], stamp: float) -> list[Marker]:
-    """Return an arrow at the goal of each action, in the colour of its end, with its reason and what came of it."""
+    """Return an arrow at the goal of each action, coloured by its result, and a text with its reason and outcome."""
     markers = []
     for index, (trace, outcome) in enumerate(traces):
         goal = trace.action.goal
@@ -104,7 +106,7 @@ def trace_markers(traces: Iterable[tuple[Trace, ActionOutcome | None]], stamp: f
 
 
 def question_markers(question: OpenQuestion | None, stamp: float) -> list[Marker]:
-    """Return a numbered ball over each choice that is a thing; a click near it answers the question."""
+    """Return a numbered ball over each choice that has a place; a click near it answers the question."""
     markers: list[Marker] = []
     for number, choice in enumerate(() if question is None else question.choices, 1):
         if not choice.place:

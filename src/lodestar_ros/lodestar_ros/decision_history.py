@@ -1,4 +1,4 @@
-"""History of decisions with their traces, and the answer to "why?" in plain English."""
+"""History of decisions with their traces, and explanations of them in plain English."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lodestar.worldmodel.trace_sentences import (
     moment,
 )
 
-#: Prefix of the process, and its directive, in the ids that `LoopContext.trace_id` gives.
+#: Pattern of the ids that `LoopContext.trace_id` returns: prefix of the process and number of its directive.
 _TRACE_ID = re.compile(r"(?P<prefix>.*)-d(?P<directive>\d{1,9})-t\d{1,9}")
 
 _OUTCOMES = {
@@ -41,22 +41,24 @@ _OUTCOMES = {
 class Episode:
     """One action of the robot: the newest record of its decision, or its trace, or both.
 
-    number: of the directive, counted from 1.
+    number: number of its directive, counted from 1.
     """
 
     number: int
     decision: Decision | None
     trace: Trace | None
-    outcomes: tuple[ActionOutcome, ...] = ()  # of the action, in order; one per diagnosis
+    outcomes: tuple[ActionOutcome, ...] = ()  # outcomes of the action in order, one per diagnosis
 
     @property
     def stamp(self) -> float:
-        """Return when it was decided, stamp in seconds."""
+        """Return the time of the decision, or of the trace without one; seconds."""
         return self.decision.stamp if self.decision is not None else self.trace.stamp if self.trace else 0.0
 
 
 def episodes(records: Iterable[Record]) -> list[Episode]:
-    """Return the actions of a history in order. An action of the loop's own, such as the way back, has no decision."""
+    """Return the actions of a history in order. An action that the decision loop started without asking
+    experts, such as a return, has no decision.
+    """
     decisions: dict[str, Decision] = {}
     traces: dict[str, Trace] = {}
     ends: dict[str, list[ActionOutcome]] = {}
@@ -81,9 +83,10 @@ def episodes(records: Iterable[Record]) -> list[Episode]:
 
 
 class _DirectiveCount:
-    """Counts the directives of a history, over the processes that wrote it.
+    """Numbers the directives of a history across the processes that wrote it.
 
-    A record names its directive by the id of its trace. In older logs, a new directive is one in other words.
+    The id of a record's trace identifies its directive. In older logs, a new directive is detected by its
+    changed text.
     """
 
     def __init__(self) -> None:
@@ -104,7 +107,7 @@ class _DirectiveCount:
 
 
 def why(episode: Episode) -> list[str]:
-    """Return the lines that explain an action: what, why, what else was proposed, and what came of it."""
+    """Return the lines that explain an action: the action, its reason, the rejected proposals, and its outcome."""
     decision, trace = episode.decision, episode.trace
     lines = [f"{moment(episode.stamp)}{_of_directive(episode)}"]
     if trace is not None:
@@ -131,7 +134,7 @@ def why(episode: Episode) -> list[str]:
 
 
 def _of_outcome(outcome: ActionOutcome) -> list[str]:
-    """Return what came of the action: discrepancy, causes, and what was done about it."""
+    """Return the lines for an outcome: result, discrepancy, causes, recovery and corrections."""
     lines = _row("ended", result_in_words(outcome))
     diagnosis = outcome.diagnosis
     if diagnosis is not None:
@@ -175,6 +178,6 @@ def _proof(decision: Decision) -> str:
 
 
 def directive_of(trace_id: str) -> tuple[str, int] | None:
-    """Return the prefix of a trace's id and the number of its directive; None for one that names none."""
+    """Return the process prefix and the directive number in a trace's id; None for an id without them."""
     found = _TRACE_ID.fullmatch(trace_id)
     return None if found is None else (found["prefix"], int(found["directive"]))

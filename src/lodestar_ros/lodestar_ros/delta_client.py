@@ -1,4 +1,4 @@
-"""Followers of streams of deltas: the ROS shell around `Follower`."""
+"""Client that follows a stream of deltas (numbered changes): the ROS shell around `Follower`."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from lodestar.mapping.follower import PAGE_SIZE, Follower, Part, Request
 from lodestar.timing.stamps import Periodic
 from lodestar_interfaces.srv import GetEntities
 
-RETRY = 0.5  # s between two looks at what is to be asked for
+RETRY = 0.5  # s between two checks for pages to request
 ANSWER_TIMEOUT = 2.0  # s after which a page counts as lost
-SILENCE = 5.0  # s without news after which the owner is asked whether there are any; chosen
+SILENCE = 5.0  # s without a delta after which the owner is asked for missed ones; chosen
 Parts = Sequence[tuple[Part, Any]]
 
 
 class DeltaClient:
-    """Follow a stream of deltas and page what is missing; nothing waits. All on the executor but `restart`.
+    """Follows a stream of deltas and requests missed ones in pages, without blocking.
 
-    read(response): the page and the id of its cursor; raises ValueError. take(parts): applies them in their order.
+    Executor only, except `restart`. read(response): returns the page and the id of its cursor; raises
+    ValueError. take(parts): applies them in order.
     """
 
     def __init__(
@@ -40,21 +41,20 @@ class DeltaClient:
         self._node, self._read, self._take = node, read, take
         self._make_request = partial(service_type.Request, page_size=PAGE_SIZE, **options)
         self._client = node.create_client(service_type, service)
-        self._asked: tuple[Request, float] | None = (
-            None  # the page on its way and the time (monotonic) of its request
-        )
+        # the requested page and the time (monotonic) of its request
+        self._asked: tuple[Request, float] | None = None
         self._news = time.monotonic()
         self._restart, self._restarts = False, Periodic(SILENCE)
         node.create_timer(RETRY, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._ask()
 
     def hear(self, delta: Any) -> None:
-        """Take a delta of the stream, as a record or as its message."""
+        """Accept a delta of the stream, as a record or as its message."""
         self._news = time.monotonic()
         self._give(self.follower.hear(delta))
 
     def restart(self) -> None:
-        """Page everything again within `SILENCE` seconds; from any thread."""
+        """Request all pages again within `SILENCE` seconds. Safe to call from any thread."""
         self._restart = True
 
     def _look(self) -> None:
@@ -82,7 +82,8 @@ class DeltaClient:
     def _on_answer(self, request: Request, future: Any) -> None:
         try:
             page, until_id = self._read(future.result())
-        except Exception as error:  # of the middleware, or a page that cannot be read: the timer asks again
+        except Exception as error:
+            # error of the middleware, or an unreadable page: the timer requests it again
             self.follower.give_up(request)
             self._node.get_logger().error(f"no page from the service: {error}", throttle_duration_sec=5.0)
         else:
@@ -97,7 +98,7 @@ class DeltaClient:
 def entities_client(
     node: Node, service: str, take: Callable[[Parts], None], *, archived: bool
 ) -> DeltaClient:
-    """Return a client that pages the scene as messages. archived: archived entities too."""
+    """Return a client that requests the scene's pages as messages. archived: include archived entities."""
     return DeltaClient(
         node, GetEntities, service, lambda page: (page.delta, page.until_id), take, include_archived=archived
     )

@@ -1,4 +1,4 @@
-"""Depth as compressed_depth_image_transport writes it: the header's scale, and RVL.
+"""Decoders of the depth formats of compressed_depth_image_transport: inverse depth, and RVL.
 
 RVL: A. D. Wilson, "Fast Lossless Depth Image Compression", ISS 2017.
 """
@@ -15,9 +15,10 @@ _MOST_PIXELS = 2**26
 
 
 def encoded_depth(values: np.ndarray, header: bytes, name: str) -> np.ndarray:
-    """(H, W) float32, metres, 0 = invalid, of inverse depth (H, W) uint16, 0 = invalid.
+    """Return (H, W) float32, metres, 0 = invalid, of inverse depth (H, W) uint16, 0 = invalid.
 
-    header: 12 bytes, an enumeration and the parameters A and B of depth = A / (value - B). name: for messages.
+    header: 12 bytes, an enumeration and the parameters A and B of depth = A / (value - B). name: format in
+    error messages.
     Raises BadMessage.
     """
     _, a, b = struct.unpack("<iff", header)
@@ -30,10 +31,11 @@ def encoded_depth(values: np.ndarray, header: bytes, name: str) -> np.ndarray:
 
 
 def decode_rvl(data: bytes, name: str) -> np.ndarray:
-    """(H, W) uint16 of columns and rows (uint32), and a stream of RVL. name: for messages. Raises BadMessage.
+    """Return (H, W) uint16 of RVL data: columns and rows (uint32), then the stream. Raises BadMessage.
 
-    The stream is a row of numbers of 3 bits a nibble, low bits first, whose fourth bit says that more follow; nibbles
-    lie in words of 32 bits, the highest first. The numbers are: zeros, non-zeros, as many differences; and so on.
+    name: format in error messages. The stream is a sequence of numbers with 3 bits per nibble, low bits first; the
+    fourth bit says that more nibbles follow. Nibbles lie in 32-bit words, the highest first. The numbers repeat:
+    count of zeros, count of non-zeros, then a difference for each non-zero.
     """
     if len(data) < 8:
         raise BadMessage(f"format {name!r}: {len(data)} bytes are no RVL")
@@ -48,7 +50,7 @@ def decode_rvl(data: bytes, name: str) -> np.ndarray:
         if at + 2 > len(numbers):
             raise BadMessage(f"format {name!r}: the RVL ends after {place} of {depth.size} pixels")
         zeros, count = int(numbers[at]), int(numbers[at + 1])
-        if zeros < 0 or count < 0:  # of a number that is longer than any count
+        if zeros < 0 or count < 0:  # an overlong number has overflowed
             raise BadMessage(f"format {name!r}: the RVL is damaged")
         coded = numbers[at + 2 : at + 2 + count]
         place, at = place + zeros, at + 2 + count
@@ -62,7 +64,7 @@ def decode_rvl(data: bytes, name: str) -> np.ndarray:
 
 
 def _numbers(data: bytes) -> np.ndarray:
-    """(N,) int64, the numbers of variable length in a stream of RVL."""
+    """Return (N,) int64, the variable-length numbers of an RVL stream."""
     words = np.frombuffer(data, "<u4")
     nibbles = ((words[:, None] >> np.arange(28, -1, -4, dtype=np.uint32)) & 15).ravel().astype(np.int64)
     ends = np.flatnonzero(nibbles < 8)  # the last nibble of each number

@@ -16,32 +16,33 @@ from rclpy.node import Node
 
 from lodestar_ros import qos
 
-PERIOD = 1.0  # s
-LISTENED_FOR = 0.1  # s; chosen: a tenth of the period, until the first message
+INPUT_MAX_AGE = 5.0  # s behind the node's clock; an older message is late; chosen
+INPUT_MAX_AHEAD = 5.0  # s before the node's clock; a later stamp is from the future; chosen
+
+PERIOD = 1.0  # s between two messages
+LISTENED_FOR = 0.1  # s until the first message, a tenth of the period; chosen
 ERROR_HOLDS = 60.0  # s for which an error keeps the status at a warning; chosen
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True)
 class InputConfig:
-    """Limits beyond which a stamped message is dropped."""
+    """Number of ascending stamps below the newest one after which an input counts as restarted."""
 
-    max_age: float = 5.0  # s behind the node's clock; an older message is late; chosen
-    max_ahead: float = 5.0  # s before the node's clock; a later stamp is from the future; chosen
     restart_after: int = 10  # ascending stamps below the newest, after which the source was restarted; chosen
 
 
 class InputMonitor:
-    """Count a stream and tell which of its messages to drop: from the future, late, duplicate, or out of order.
+    """Counts an input's messages and decides which to drop: future, late, duplicate, or out of order.
 
-    restarts: times that its stamps went back for good.
+    restarts: number of restarts of the source: its stamps went back and ascended from there.
     """
 
     def __init__(self, name: str, config: InputConfig = InputConfig()) -> None:
         self.name = name
         self.received = self.restarts = 0
         self.drops: Counter[str] = Counter()
-        self.age = 0.0  # s, of the last message when it arrived
+        self.age = 0.0  # s, age of the newest message when it arrived
         self._config = config
         self._newest: float | None = None
         self._regressed: list[float] = []
@@ -51,7 +52,7 @@ class InputMonitor:
         """Return whether to use a message; stamp and now in seconds of the node's clock."""
         self.arrived()
         self.age = now - stamp
-        if now > 0.0 and -self.age > self._config.max_ahead:  # a simulated clock that has not begun says 0
+        if now > 0.0 and -self.age > INPUT_MAX_AHEAD:  # a simulated clock reads 0 before it begins
             return self.drop("future")
         if self._newest is not None and stamp == self._newest:
             return self.drop("duplicate")
@@ -63,7 +64,7 @@ class InputMonitor:
             if len(self._regressed) <= self._config.restart_after:
                 return self.drop("out_of_order")
             self.restarts += 1
-        elif self.age > self._config.max_age:
+        elif self.age > INPUT_MAX_AGE:
             self._newest = stamp
             return self.drop("late")
         self._regressed = []
@@ -76,12 +77,12 @@ class InputMonitor:
         self._arrivals.append(time.monotonic())
 
     def drop(self, reason: str) -> bool:
-        """Count a dropped message; return False for the caller to return."""
+        """Count a dropped message; return False, for the caller to return."""
         self.drops[reason] += 1
         return False
 
     def restart_clock(self) -> None:
-        """Accept any stamp: the clock went back."""
+        """Forget the newest stamp, because the clock went back: the next message may have any stamp."""
         self._newest = None
         self._regressed = []
 
@@ -101,10 +102,9 @@ class InputMonitor:
 
 
 class Diagnostics:
-    """Publish one DiagnosticStatus per second of wall time, also while the simulated clock stands.
+    """Publishes one DiagnosticStatus per second of wall time, also while the simulated clock stands.
 
-    The first one goes out as soon as somebody listens, so that a node that was started again is known to run.
-
+    The first one is published as soon as there is a subscriber, so that a restarted node is seen at once.
     identity: returns the `hardware_id` to publish; see twins.py.
     """
 
@@ -115,7 +115,7 @@ class Diagnostics:
         self._errors = 0
         self._last: tuple[float, str] = (-math.inf, "")  # time (monotonic) and text of the last error
         self._status: tuple[int, str] = (DiagnosticStatus.OK, "running")
-        self._notice: tuple[float, str] = (0.0, "")  # end (monotonic) and text
+        self._notice: tuple[float, str] = (0.0, "")  # end (monotonic) and text of the notice
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.EVENT)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(PERIOD, self._publish, clock=steady)
@@ -128,15 +128,15 @@ class Diagnostics:
         return self._inputs[name]
 
     def value(self, name: str, read: Callable[[], object]) -> None:
-        """Report the value of `read`, which is called on the executor and must not block."""
+        """Report the result of `read` under a name; `read` is called on the executor and must not block."""
         self._values[name] = read
 
     def status(self, text: str, *, ok: bool = True) -> None:
-        """Set the node's status in words; not ok makes it a warning."""
+        """Set the text of the node's status; ok=False makes it a warning."""
         self._status = (DiagnosticStatus.OK if ok else DiagnosticStatus.WARN, text)
 
     def notice(self, text: str, seconds: float) -> None:
-        """Show a warning beside the status for so many seconds."""
+        """Show a warning beside the status for this number of seconds."""
         self._notice = (time.monotonic() + seconds, text)
 
     def error(self, error: Exception) -> None:
@@ -151,7 +151,7 @@ class Diagnostics:
             monitor.restart_clock()
 
     def _publish_first(self) -> None:
-        """Publish where somebody listens by now; a whole period after the start `_publish` does so anyway."""
+        """Publish before the end of the first period if there is a subscriber by now."""
         if self._publisher.get_subscription_count() > 0:
             self._publish()
 
@@ -164,7 +164,7 @@ class Diagnostics:
         for name, read in self._values.items():
             try:
                 values[name] = read()
-            except Exception as error:  # of one value; the others are published
+            except Exception as error:  # the error concerns one value; the others are published
                 values[name] = f"{error.__class__.__name__}: {error}"
                 self.error(error)
         until, notice = self._notice

@@ -1,4 +1,4 @@
-"""A desk where texts wait for a language model on a worker."""
+"""Queue of directive texts that a language model reads on a worker."""
 
 from __future__ import annotations
 
@@ -13,48 +13,47 @@ from lodestar.language.directive import Directive
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import QueueWorker
 
-#: Returns what was read, or raises why it could not be.
+#: Returns the directive that was read, or raises the error of reading.
 Reading = Callable[[], Directive]
 
 
 class Ticket(Protocol):
-    """The goal that a text is read for."""
+    """Interface of the goal whose text is read by the model; a text is skipped once its goal is withdrawn."""
 
     @property
     def is_wanted(self) -> bool:
-        """Return whether its text is still to be read."""
-        ...
+        """Return whether the text must still be read."""
 
 
 class ReadingDesk:
-    """Read the texts of goals without keeping the loop waiting.
+    """Reads the texts of goals on a worker, so that the decision loop need not wait.
 
-    parse(text) may take seconds and raises DirectiveError. cancel() ends the question that it waits for.
+    parse(text) may take seconds and raises DirectiveError. cancel() aborts the model's request under way.
     """
 
     def __init__(self, parse: Callable[[str], Directive], cancel: Callable[[], None]) -> None:
         self._parse, self._cancel = parse, cancel
         self._lock = threading.Lock()
-        self._asked: Any = None  # ticket whose question is under way
+        self._asked: Any = None  # ticket whose text is being read
         self._closed = False
         self._done: queue.SimpleQueue = queue.SimpleQueue()
         self._worker: QueueWorker | None = None
 
     def submit(self, ticket: Ticket, text: str) -> None:
-        """Have a text read, unless its ticket is not wanted any more when it is its turn."""
+        """Queue a text; it is skipped if its ticket is no longer wanted when its turn comes."""
         if self._worker is None:
             self._worker = QueueWorker("directives", self._work)
         self._worker.submit((ticket, text))
 
     def hurry(self, ticket: Ticket) -> None:
-        """Wait no longer for the model's reading of a text."""
+        """Abort the model's request for this ticket, if it is under way."""
         with self._lock:
             asked = self._asked is not None and self._asked is ticket
         if asked:
             self._cancel()
 
     def take(self) -> list[tuple[Any, Reading]]:
-        """Return the tickets read since the last call, also those that are not wanted any more."""
+        """Return (ticket, reading) of the texts read since the last call, also of tickets that are no longer wanted."""
         done: list[tuple[Any, Reading]] = []
         while True:
             try:
@@ -63,7 +62,7 @@ class ReadingDesk:
                 return done
 
     def close(self) -> None:
-        """End the question under way and the worker; what waits is not read."""
+        """Abort the request under way and end the worker; queued texts are not read."""
         with self._lock:
             self._closed, asked = True, self._asked is not None
         if asked:
@@ -79,7 +78,8 @@ class ReadingDesk:
             self._asked = ticket
         try:
             directive = self._parse(text)
-        except Exception as error:  # raised again where the goal is started, which gives it its code
+        except Exception as error:
+            # raised again when the goal is started, where it is mapped to an error code
             self._done.put((ticket, _raising(error)))
         else:
             self._done.put((ticket, lambda: directive))
@@ -96,7 +96,7 @@ def _raising(error: Exception) -> Reading:
 
 
 def make_reading_desk(node: LodestarNode, config: GoalSelectorConfig) -> ReadingDesk | None:
-    """A desk for the language model that the configuration names; None where the grammar reads at once."""
+    """Return a `ReadingDesk` for the configured language model; None if none is configured."""
     model = parts.directive_model(config, node.get_logger().warning)
     if model is None:
         return None

@@ -1,4 +1,4 @@
-"""One directive from a client that waits for its end: sent, answered, followed, or lost with its goal selector."""
+"""Client-side run of one directive: send the goal, follow it, and detect its end or the loss of the goal selector."""
 
 from __future__ import annotations
 
@@ -12,28 +12,30 @@ from lodestar_interfaces.action import FollowDirective
 from lodestar_ros.selector_watch import SILENCE_TIMEOUT, SelectorWatch
 from lodestar_ros.sent_goal import SentGoal, Wait
 
-# Seconds of wall time.
+# Timeouts in seconds of wall time.
 RECEIPT_TIMEOUT = 10.0
 CANCEL_TIMEOUT = 5.0
-_WITHDRAW_TIMEOUT = 1.0  # for the cancel of a goal that nobody answered
+_WITHDRAW_TIMEOUT = 1.0  # for cancelling a goal that was not acknowledged
 _POLL = 0.1
 
 
 class End(Enum):
-    """Ways in which it ends for the client."""
+    """Outcomes of sending a directive: result, refused, unanswered, goal selector gone, or stopped by the
+    client.
+    """
 
-    RESULT = auto()  # `result` has it
+    RESULT = auto()  # the action's result is in `result`
     REFUSED = auto()
-    UNANSWERED = auto()  # nobody said that the directive was received
-    SILENT = auto()  # the goal selector is gone; `silent` says for how long
-    STOPPED = auto()  # by the client itself
+    UNANSWERED = auto()  # the goal selector did not acknowledge the goal
+    SILENT = auto()  # the goal selector is gone; `silent` holds the seconds
+    STOPPED = auto()  # stopped by the client
 
 
 class DirectiveRun:
-    """Runs on the thread that calls.
+    """Sends one directive and waits for its end, on the calling thread.
 
-    wait: spins until a future is done or so many seconds have passed, and returns whether it is done. It may return
-    early where the client is to stop. result: of the action. silent: seconds without a word of the goal selector.
+    wait: spins until a future is done or the given seconds have passed, and returns whether it is done. It may return
+    early when the client is to stop. result: of the action. silent: seconds since the goal selector's last message.
     """
 
     def __init__(self, client: ActionClient, watch: SelectorWatch, wait: Wait) -> None:
@@ -45,20 +47,21 @@ class DirectiveRun:
 
     @property
     def accepted(self) -> bool:
-        """Return whether the goal selector has taken the directive."""
+        """Return whether the goal selector has accepted the directive."""
         return self._handle is not None
 
     def follow(
         self, goal: Any, identity: bytes | None = None, stopped: Callable[[], bool] = lambda: False
     ) -> End:
-        """Send the goal and wait for its end. stopped: asked whether the client gives up; the goal is left running."""
+        """Send the goal and wait for its end. stopped: returns whether the client gives up; the goal is left
+        running.
+        """
         self._watch.begin()
         self._sent = SentGoal(self._client, FollowDirective, goal, self._watch.on_feedback, identity)
         if not self._sent.wait(self._wait, RECEIPT_TIMEOUT):
             if not stopped():
-                self._wait(
-                    self._sent.cancel(), _WITHDRAW_TIMEOUT
-                )  # it may have come although its answer is missing
+                # the goal may have arrived although its answer is missing
+                self._wait(self._sent.cancel(), _WITHDRAW_TIMEOUT)
             return End.STOPPED if stopped() else End.UNANSWERED
         handle = self._sent.answer.result()
         if not handle.accepted:
@@ -71,14 +74,14 @@ class DirectiveRun:
             if stopped():
                 return End.STOPPED
             if self.silent > SILENCE_TIMEOUT:
-                handle.cancel_goal_async()  # it may be alive with a connection in one direction only
+                handle.cancel_goal_async()  # the server may live, connected in one direction only
                 self._wait(finished, _POLL)
                 return End.SILENT
         self.result = finished.result().result
         return End.RESULT
 
     def cancel(self, wait: Wait | None = None) -> None:
-        """Cancel what was sent, and wait for its end. wait: one that does not return early."""
+        """Cancel the goal and wait for its end. wait: a variant of `wait` that does not return early."""
         wait = wait or self._wait
         if self._handle is not None:
             self._handle.cancel_goal_async()

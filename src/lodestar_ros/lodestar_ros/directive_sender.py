@@ -1,8 +1,4 @@
-"""A client of `follow_directive` that is in the graph only while it has something to send or to wait for.
-
-A directive does not outlive its clients (`client_watch.py`), and every client that is in the graph at its start counts.
-A client that were always there would keep the directives of others going after their own clients are gone.
-"""
+"""A client of `follow_directive` whose goals have an owner: they end with this process (`client_watch.py`)."""
 
 from __future__ import annotations
 
@@ -16,19 +12,20 @@ from rclpy.action import ActionClient
 from lodestar_interfaces.action import FollowDirective
 from lodestar_interfaces.msg import Heartbeat
 from lodestar_ros import qos
+from lodestar_ros.client_watch import OwnedGoal
 from lodestar_ros.directive_run import RECEIPT_TIMEOUT
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.selector_watch import SILENCE_TIMEOUT
 from lodestar_ros.sent_goal import SentGoal
 
-PERIOD = 0.1  # s of real time between two looks at what is to be sent
-SERVER_PATIENCE = 10.0  # s that a goal waits for a goal selector (real time)
-MOST = 4  # goals that wait at once
+PERIOD = 0.1  # s of real time between two checks for goals to send
+SERVER_PATIENCE = 10.0  # s of real time that a goal waits for a goal selector
+MOST = 4  # most goals that wait at once
 
 
 @dataclass(frozen=True)
 class GoalEars:
-    """Listeners to one goal. feedback: each one; result: its end; failure(text): no result will come."""
+    """Callbacks of one goal: feedback(message), result(message), or failure(text) without a result."""
 
     feedback: Callable[[FollowDirective.Feedback], object]
     result: Callable[[FollowDirective.Result], object]
@@ -36,14 +33,14 @@ class GoalEars:
 
 
 class TextEars:
-    """Tells texts of feedback when they change."""
+    """Passes on the texts of feedback when they change."""
 
     def __init__(self, tell: Callable[[str], object]) -> None:
         self._tell = tell
         self._told: tuple[str, ...] = ()
 
     def hear(self, feedback: FollowDirective.Feedback) -> None:
-        """Take in feedback."""
+        """Pass on the feedback's texts if they are new."""
         for text in (feedback.unseen, feedback.text):
             if text and text not in self._told:
                 self._tell(text)
@@ -52,7 +49,7 @@ class TextEars:
 
 @dataclass(eq=False)
 class _Entry:
-    """A goal with its listeners. until: steady time until which it waits for a goal selector."""
+    """A goal with its callbacks. until: steady time, s, until which it waits for a goal selector."""
 
     goal: FollowDirective.Goal
     ears: GoalEars
@@ -61,36 +58,35 @@ class _Entry:
 
 
 class DirectiveSender:
-    """Sends goals and tells what came of them. All on the executor. Subscribes: ``heartbeat``."""
+    """Sends goals and reports their feedback and results. Executor only. Subscribes: ``heartbeat``."""
 
     def __init__(self, node: LodestarNode, steady: Callable[[], float] = time.monotonic) -> None:
         self._node, self._steady = node, steady
-        self._client: ActionClient | None = None
+        self._owner = OwnedGoal(node)
+        self._client = ActionClient(node, FollowDirective, "follow_directive")
         self._waiting: list[_Entry] = []
         self._open: list[_Entry] = []
-        self._heard, self._start_id = (
-            0.0,
-            "",
-        )  # newest heartbeat of the goal selector, and which process sent it
+        # time of the newest heartbeat, and start id of its goal selector
+        self._heard, self._start_id = 0.0, ""
         node.listen(Heartbeat, "heartbeat", self._on_beat, qos.COMMAND)
         node.steady_timer(PERIOD, self._work)
         node.on_close(self.close)
 
     @property
     def active(self) -> int:
-        """Return the number of goals that are sent or wait."""
+        """Return the number of goals that were sent or wait."""
         return len(self._waiting) + len(self._open)
 
     def send(self, goal: FollowDirective.Goal, ears: GoalEars) -> None:
-        """Send a goal as soon as a goal selector is there."""
+        """Send a goal as soon as a goal selector is available."""
         if len(self._waiting) >= MOST:
             ears.failure(f"{MOST} texts wait for the goal selector already; say it again when it is up")
             return
-        self._waiting.append(_Entry(goal, ears, self._steady() + SERVER_PATIENCE))
+        self._waiting.append(_Entry(self._owner.mark(goal), ears, self._steady() + SERVER_PATIENCE))
         self._work()
 
     def cancel(self) -> int:
-        """Cancel every goal, whose end is still told; return how many that are. What waits is not sent."""
+        """Cancel every sent goal, whose result is still reported, and drop waiting goals; return the number of both."""
         waiting, self._waiting = self._waiting, []
         for entry in waiting:
             entry.ears.failure("cancelled before it was sent")
@@ -100,7 +96,7 @@ class DirectiveSender:
         return len(waiting) + len(self._open)
 
     def close(self) -> None:
-        """Cancel what is under way: the robot stops."""
+        """Cancel all sent goals without reporting their ends; the robot stops."""
         for entry in self._open:
             assert entry.sent is not None
             entry.sent.cancel()
@@ -109,12 +105,7 @@ class DirectiveSender:
 
     def _work(self) -> None:
         if not self.active:
-            if self._client is not None:
-                self._client.destroy()
-                self._client = None
             return
-        if self._client is None:
-            self._client = ActionClient(self._node, FollowDirective, "follow_directive")
         now = self._steady()
         if self._waiting and self._client.server_is_ready():
             waiting, self._waiting = self._waiting, []
@@ -128,7 +119,7 @@ class DirectiveSender:
             one for one in self._open if one.sent is not None and one.sent.seek() > RECEIPT_TIMEOUT
         ]:
             assert entry.sent is not None
-            entry.sent.cancel()  # it may have come although its answer is missing
+            entry.sent.cancel()  # the goal may have arrived although its answer is missing
             self._open.remove(entry)
             entry.ears.failure(
                 f"the goal selector did not answer within {RECEIPT_TIMEOUT:.0f} s; say it again"
@@ -142,19 +133,17 @@ class DirectiveSender:
         self._heard, self._start_id = self._steady(), beat.start_id
 
     def _lose(self) -> None:
-        """Give up every goal: the goal selector that had them is gone."""
+        """Report a failure for every sent goal, because the goal selector has disappeared."""
         lost, self._open = self._open, []
         for entry in lost:
             assert entry.sent is not None
-            entry.sent.cancel()  # it may be alive, with a connection in one direction only
+            entry.sent.cancel()  # the server may live, connected in one direction only
             entry.ears.failure(
                 "the goal selector is gone, and the motion gate has stopped the robot; when it is back: python -m "
                 "lodestar_ros.hold off, then say it again"
             )
 
     def _begin(self, entry: _Entry) -> None:
-        assert self._client is not None
-
         def hear(told: Any) -> None:
             entry.ears.feedback(told.feedback)
 

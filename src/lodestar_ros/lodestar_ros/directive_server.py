@@ -24,8 +24,9 @@ from lodestar.language.directive import (
     Item,
     StopRequested,
 )
-from lodestar.language.halts import is_halt
+from lodestar.language.halts import Stop, heard_stop
 from lodestar.language.picture_goals import parse_beside_picture
+from lodestar.language.refusal_reasons import with_followed
 from lodestar.memory.events import DirectiveNews
 from lodestar.perception.picture_config import PicturesConfig
 from lodestar.perception.pictures import BadPicture
@@ -37,14 +38,16 @@ from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import feedback_to_msg, result_to_msg
 from lodestar_ros.conversions_language import AVOID, directive_from_msg, directive_to_msg
 from lodestar_ros.conversions_news import directive_news_to_msg
-from lodestar_ros.directive_goals import DirectiveGoal, DirectiveGoals, Phase
+from lodestar_ros.directive_goals import DirectiveGoal, DirectiveGoals, Phase, stop_report
 from lodestar_ros.directive_reading import Reading, ReadingDesk
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.pictures import PictureDesk, pictures_of
+from lodestar_ros.workers import end_goal
 
 CANCELLED_EARLY = "Cancelled before it had begun."
 STOPPED_EARLY = "The robot was stopped or held before this goal had begun."
+GONE_EARLY = "Whoever sent this is gone: it has not begun (client.stop_without: false lets it begin)."
 
 
 @dataclass(frozen=True)
@@ -57,24 +60,26 @@ class _Outcome:
 
 
 class _OnlyRead(Exception):
-    """A goal was only to be read, and is understood; the message says how."""
+    """Raised for a dry run after the directive was understood; the message is the directive in words."""
 
 
 class _Withdrawn(DirectiveRefused):
-    """The robot was stopped or held, or the goal cancelled, before it had begun."""
+    """Raised if the robot was stopped or held, or the goal cancelled, before the directive was started."""
 
     code = ErrorCode.CANCELLED
 
 
 class DirectiveServer:
-    """Start, cancel and conclude directives; parsing and starting happen on the loop's thread.
+    """Starts, cancels and concludes directives; parsing and starting happen on the loop's thread.
 
-    Publishes ``~/directive``: the current directive, and after its end an empty one; ``~/report``: each directive that
-    begins, and how it ends. A halt waits for nothing, and withdraws every goal that has not begun.
-    parse(text) returns the directive at once. desk: reads texts without pictures in its place, and may take seconds.
-    now: the loop's time. on_started(directive) and on_stop() let the
-    node act at once. pictures: describes a directive's pictures. watch: tells when its client is gone; None = the
-    directive continues without a client.
+    Publishes ``~/directive``: the current directive, and an empty one after its end; ``~/report``: begin and
+    end of each directive. A stop in a text is executed at once, before the text is parsed, and withdraws
+    every goal that was not started; the text after the stop is a new directive.
+
+    parse(text): returns the directive at once. desk: parses texts without pictures in place of `parse`, and
+    may take seconds. now: the loop's time. on_started(directive), on_stop(): called at once, so that the node
+    can react. pictures: describes a directive's pictures. watch: detects that the client is gone; None = the
+    directive continues without its client.
     """
 
     def __init__(
@@ -97,12 +102,14 @@ class DirectiveServer:
         self._said = node.create_publisher(msg.Directive, "~/directive", qos.LATCHED)
         self._reports = node.create_publisher(msg.DirectiveReport, "~/report", qos.HISTORY)
         self._goals = DirectiveGoals()
+        heard_stop("load the tables")  # now, so that the first stop does not wait for them
         self._server = ActionServer(
             node,
             FollowDirective,
             "follow_directive",
             execute_callback=lambda handle: FollowDirective.Result(),
-            goal_callback=lambda request: GoalResponse.ACCEPT,  # a rejection's error code needs a result
+            # accept all: a rejection with an error code needs a result
+            goal_callback=lambda request: GoalResponse.ACCEPT,
             handle_accepted_callback=self._on_accepted,
             cancel_callback=self._on_cancel,
         )
@@ -115,13 +122,13 @@ class DirectiveServer:
             self._goals.remove(goal)
             if goal.begun is not None:
                 self._report(directive_outcome(goal.begun, result, self._stamp()))
-            self._conclude(goal.handle, result_to_msg(result, self._stamp()))
+            end_goal(goal.handle, result_to_msg(result, self._stamp()))
 
     def _report(self, news: DirectiveNews) -> None:
         self._reports.publish(directive_news_to_msg(news))
 
     def say(self, directive: Directive) -> None:
-        """Tell everybody what is followed, with the constraints that hold now."""
+        """Publish the current directive, with the constraints that hold now."""
         self._said.publish(directive_to_msg(directive))
 
     def feedback(self, feedback: Feedback) -> None:
@@ -135,8 +142,7 @@ class DirectiveServer:
         return self._node.get_clock().now().nanoseconds * 1e-9
 
     def check(self) -> None:
-        """Start goals that waited for the clock or for a model; end a directive without a client, and goals that were
-        cancelled before they had begun.
+        """Start goals that waited for clock, gate, owner or model; end those cancelled early or without a client.
 
         Call this a few times a second.
         """
@@ -146,23 +152,28 @@ class DirectiveServer:
             why = f"Whoever sent this is gone for {gone:.1f} s: stopped (client.stop_without: false lets it go on)."
             self._node.get_logger().warning(why)
             self._stop(lambda: self._cancel(followed, why))
+        for goal, reading in self._desk.take() if self._desk is not None else ():
+            self._prepare(goal, partial(self._start_read, reading=reading))
+        for goal, outcome in self._pictures.take():
+            self._prepare(goal, partial(self._begin_described, outcome=outcome))
         for goal in self._goals.waiting():
             if not goal.is_wanted:
                 self._end_unbegun(goal, CANCELLED_EARLY)
-            elif goal.phase is Phase.EARLY and self._now() > 0.0:
-                self._admit(goal)
-        for goal, reading in self._desk.take() if self._desk is not None else ():
-            if goal in self._goals:
-                self._attempt(goal, partial(self._start_read, reading=reading))
-        for goal, outcome in self._pictures.take():
-            if goal in self._goals:
-                self._attempt(goal, partial(self._begin_described, outcome=outcome))
+            elif goal.owner is not None and goal.owner.gone_for():
+                self._end_unbegun(goal, GONE_EARLY)
+            elif goal.phase is Phase.EARLY and self._is_ready(goal):
+                goal.start()
 
     def _on_accepted(self, handle: Any) -> None:
-        if _is_halt(handle.request) and not handle.request.dry_run:
-            self._halt()
-            self._conclude(handle, _stopped().result)
+        stop = _stop_in(handle.request)
+        if stop is not None and handle.request.dry_run:
+            end_goal(handle, FollowDirective.Result(success=True, report=stop_report(stop.rest)))
             return
+        if stop is not None:
+            self._halt()
+            if not stop.rest:
+                end_goal(handle, _stopped().result)
+                return
         if handle.request.owner:
             try:
                 owner_topic(handle.request.owner)
@@ -170,21 +181,39 @@ class DirectiveServer:
                 self._refuse(handle, _refusal(ErrorCode.NOT_UNDERSTOOD, str(error)).result)
                 return
         goal = self._goals.add(handle, Phase.EARLY)
-        if self._now() > 0.0:
-            self._admit(goal)
+        if stop is not None:
+            handle.request.text = stop.rest
+            goal.before = "Stopped. "
+        goal.start = partial(self._admit, goal)
+        if self._watch is not None and not handle.request.dry_run:
+            goal.owner = self._watch.owner(handle.request.owner)
+        if self._is_ready(goal):
+            goal.start()
+
+    def _is_ready(self, goal: DirectiveGoal) -> bool:
+        """Return whether a goal can start or be refused: clock and holds are known, its owner lives."""
+        owned = goal.owner is None or goal.owner.is_alive()
+        return owned and self._now() > 0.0 and self._thread.knows_holds
+
+    def _prepare(self, goal: DirectiveGoal, begin: Callable[[DirectiveGoal], Directive | None]) -> None:
+        """Let a goal start whose text was read or whose pictures were described, unless it has ended meanwhile."""
+        if goal in self._goals:
+            goal.phase, goal.start = Phase.EARLY, partial(self._attempt, goal, begin)
 
     def _halt(self) -> None:
-        """End what the loop follows, and withdraw what has not begun."""
+        """Cancel the directive that the loop follows, and refuse every goal that was not started."""
+        if self._goals.followed is not None:
+            self._goals.followed.withdrawn = True
         self.withdraw()
         self._stop(lambda: self._loop.cancel(self._now()))
 
     def withdraw(self) -> None:
-        """Refuse every goal that has not begun, as the robot is to stand."""
+        """Refuse every goal that was not started, because the robot must stand."""
         for goal in self._goals.withdraw():
             self._end_unbegun(goal, STOPPED_EARLY)
 
     def _end_unbegun(self, goal: DirectiveGoal, why: str) -> None:
-        """Conclude a goal that the loop has not heard of."""
+        """Conclude a goal that has not reached the loop."""
         goal.withdrawn = True
         if self._desk is not None:
             self._desk.hurry(goal)
@@ -192,7 +221,7 @@ class DirectiveServer:
             self._refuse(goal.handle, _refusal(ErrorCode.CANCELLED, why).result)
 
     def _admit(self, goal: DirectiveGoal) -> None:
-        """Start a goal, or have its text read first."""
+        """Start a goal, or queue its text for the language model first."""
         request = goal.handle.request
         if self._desk is not None and request.text.strip() and not request.images and not request.question_id:
             goal.phase = Phase.READING
@@ -201,12 +230,12 @@ class DirectiveServer:
             self._attempt(goal, self._read_and_start)
 
     def _attempt(self, goal: DirectiveGoal, begin: Callable[[DirectiveGoal], Directive | None]) -> None:
-        """Try to start a directive on the thread; a failure becomes its result."""
+        """Start a directive on the loop's thread; an error becomes the goal's result."""
         goal.phase = Phase.STARTING
-        self._thread.ask(lambda: self._try(goal, begin), lambda outcome: self._tried(goal, outcome))
+        self._thread.ask(lambda: self._try(goal, begin), lambda outcome: self._tried(goal, outcome), _late())
 
     def _try(self, goal: DirectiveGoal, begin: Callable[[DirectiveGoal], Directive | None]) -> _Outcome:
-        """On the thread."""
+        """Call `begin` and return its outcome, or the result of its error. Runs on the loop's thread."""
         try:
             self._check_wanted(goal)
             return _Outcome(begin(goal))
@@ -233,25 +262,24 @@ class DirectiveServer:
 
     @staticmethod
     def _check_wanted(goal: DirectiveGoal) -> None:
-        """Raise _Withdrawn where the goal is not to be begun any more."""
+        """Raise _Withdrawn if the goal must not be started any more."""
         if not goal.is_wanted:
             raise _Withdrawn(CANCELLED_EARLY if goal.handle.is_cancel_requested else STOPPED_EARLY)
 
     def _tried(self, goal: DirectiveGoal, outcome: _Outcome) -> None:
         if outcome.result is not None:
             self._goals.remove(goal)
+            _begin_with(outcome.result, goal.before)
             if outcome.stops:
                 self._halt()
             self._refuse(goal.handle, outcome.result)
         elif outcome.directive is not None:
             self._announce(goal, outcome.directive)
-        elif (
-            goal.withdrawn and goal.phase is Phase.DESCRIBING
-        ):  # withdrawn just before its pictures were submitted
+        elif goal.withdrawn and goal.phase is Phase.DESCRIBING:  # just before its pictures were submitted
             self._end_unbegun(goal, STOPPED_EARLY)
 
     def _announce(self, goal: DirectiveGoal, directive: Directive) -> None:
-        """Publish a directive that the loop has started; end it if it cannot be published."""
+        """Publish a directive that the loop has started; cancel it if it cannot be published."""
         try:
             self._said.publish(directive_to_msg(directive))
         except Exception as error:
@@ -264,18 +292,20 @@ class DirectiveServer:
         goal.begun = directive_begun(directive, self._stamp())
         self._report(goal.begun)
         if self._watch is not None:
-            self._watch.begin(goal.handle.request.owner)
+            self._watch.begin(goal.owner)
         self._on_started(directive)
+        if not goal.is_wanted:  # cancelled after the loop had looked: its goals are not sent
+            self._stop(lambda: self._cancel(goal))
 
     def _asked_back(self, doubt: AmbiguousDirective) -> _Outcome:
-        """The readings as a question."""
+        """Ask the user which of the possible readings is meant; return the AMBIGUOUS result with the question."""
         choices = tuple(Choice(words, directive) for words, directive in doubt.readings)
         question = self._loop.ask(str(doubt), choices, self._now())
         refused = DirectiveResult(ErrorCode.AMBIGUOUS, str(doubt), success=False, question=question)
         return _Outcome(result=result_to_msg(refused, self._stamp()))
 
     def _answer(self, goal: DirectiveGoal) -> Directive:
-        """Begin what the answer to an open question means. Raises DirectiveRefused."""
+        """Start the directive of the chosen answer to an open question. Raises DirectiveRefused."""
         request = goal.handle.request
         if request.dry_run:
             raise DirectiveError(
@@ -311,7 +341,7 @@ class DirectiveServer:
 
     def _start(self, goal: DirectiveGoal, directive: Directive) -> Directive:
         check_directive(directive)
-        self._check_wanted(goal)  # it may have been read for a second
+        self._check_wanted(goal)  # reading may have taken a second
         if goal.handle.request.dry_run:
             raise _OnlyRead(directive_in_words(directive))
         self._loop.start(directive, self._now(), _limit(goal.handle.request))
@@ -319,8 +349,8 @@ class DirectiveServer:
         return directive
 
     def _read(self, request: Any) -> Directive:
-        """Return the directive of the text, or else of the structure; its targets without a graph are parsed from
-        words.
+        """Return the directive of the request's text, or else of its structure, whose items without a graph
+        are parsed.
         """
         message = request.directive
         if request.text.strip() or not message.subtasks:
@@ -332,30 +362,42 @@ class DirectiveServer:
         return directive_from_msg(message, self._read_item)
 
     def _read_item(self, text: str, verb: str) -> Item:
-        """Return what words of a structure name. Raises DirectiveError."""
+        """Return the item that a text in a structured directive names. Raises DirectiveError."""
         if verb == AVOID:
             return self._parse(f"explore; keep away from {text}").constraints[0].item
         return self._parse(f"{verb} {text}").steps[0].item_in_scope or Item()
 
     def _refuse(self, handle: Any, result: FollowDirective.Result) -> None:
         if result.error_code:
+            self._add_followed(result)
             name = ErrorCode(result.error_code).name
             self._node.get_logger().warning(f"directive refused ({name}): {result.error_msg}")
-        self._conclude(handle, result)
+        end_goal(handle, result)
+
+    def _add_followed(self, result: FollowDirective.Result) -> None:
+        """Name in a refusal or a question the directive that continues meanwhile, and how to stop it."""
+        goal = self._goals.followed
+        if goal is None or not goal.is_wanted or result.error_code == ErrorCode.CANCELLED:
+            return
+        if goal.begun is not None:
+            said = goal.begun.text or goal.begun.understood
+            result.error_msg = with_followed(result.error_msg, said)
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
-        """Accept every cancel request. A goal that waits is concluded by `check`, when rclpy knows of the request."""
+        """Accept every cancel request. `check` concludes a waiting goal, once rclpy knows of the request."""
         goal = self._goals.of(handle)
         if goal is not None:
             goal.withdrawn = True
             if self._desk is not None:
                 self._desk.hurry(goal)
-            if goal.phase in (Phase.STARTING, Phase.FOLLOWED):
+            if goal.phase is Phase.FOLLOWED:  # one that is just started is stopped when it is announced
                 self._stop(lambda: self._cancel(goal))
         return CancelResponse.ACCEPT
 
     def _cancel(self, goal: DirectiveGoal | None, *why: str) -> None:
-        """End the directive of this goal only; why: another reason than a request. On the thread."""
+        """Cancel this goal's directive if it is the current one. why: a reason other than a request. Loop's
+        thread only.
+        """
         if goal is not None and goal is self._goals.begun:
             self._loop.cancel(self._now(), *why)
 
@@ -363,33 +405,35 @@ class DirectiveServer:
         self._thread.stop(work)
         self._on_stop()
 
-    def _conclude(self, handle: Any, result: FollowDirective.Result) -> None:
-        def conclude(handle: Any) -> FollowDirective.Result:
-            if handle.is_cancel_requested:
-                handle.canceled()
-            elif result.error_code == 0:
-                handle.succeed()
-            else:
-                handle.abort()
-            return result
 
-        handle.execute(conclude)
-
-
-def _is_halt(request: Any) -> bool:
-    """Return whether a goal asks to stand still and for nothing else, in words or as a structure."""
+def _stop_in(request: Any) -> Stop | None:
+    """Return the stop that a goal asks for, as text or as a structure; None if it asks for none."""
+    if request.text.strip():
+        return heard_stop(request.text)
     steps = request.directive.subtasks
     stops = bool(steps) and all(step.kind == msg.Subtask.KIND_STOP for step in steps)
-    return is_halt(request.text) if request.text.strip() else stops and not request.question_id
+    return Stop() if stops and not request.question_id else None
+
+
+def _begin_with(result: FollowDirective.Result, said: str) -> None:
+    """Put a sentence before the report, or else before the error, of a result."""
+    name = "report" if result.report else "error_msg"
+    setattr(result, name, said + getattr(result, name))
 
 
 def _limit(request: Any) -> float:
-    """Seconds that a directive may take, 0 = the default."""
+    """Return the time limit of a directive, seconds, 0 = the default."""
     return float(request.time_limit.sec + request.time_limit.nanosec * 1e-9)
 
 
 def _refusal(code: ErrorCode, message: str) -> _Outcome:
     return _Outcome(result=FollowDirective.Result(error_code=int(code), error_msg=message))
+
+
+def _late() -> _Outcome:
+    return _refusal(
+        ErrorCode.UNKNOWN, "too much work waits for the decision loop: ask again when it has caught up"
+    )
 
 
 def _stopped(*, stops: bool = True) -> _Outcome:

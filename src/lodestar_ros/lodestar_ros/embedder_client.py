@@ -1,4 +1,6 @@
-"""Fills a phrase book from the text embedder; retries until the model is loaded."""
+"""Client that fills a phrase book (phrase -> text embedding) from the embedder, and retries until it has a
+model.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,12 @@ from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_sensors import vectors_from_msg
 
 BATCH = 128  # phrases per request
-RETRY = 0.1  # s between two tries
+RETRY = 0.1  # s between two attempts
 ANSWER_TIMEOUT = 10.0  # s after which a request counts as lost
 
 
 class EmbedderClient:
-    """Send one request at a time without waiting; `on_filled` is called on the executor after phrases were added."""
+    """Sends one request at a time without blocking; `on_filled` is called on the executor after phrases were added."""
 
     def __init__(
         self,
@@ -46,14 +48,14 @@ class EmbedderClient:
         return len(self._wanted)
 
     def request(self, phrases: Iterable[str]) -> None:
-        """Request the phrases that the book lacks. Executor only."""
+        """Request the vectors of phrases that the book lacks. Executor only."""
         missing = self._book.missing(phrases)
         self._wanted.update(dict.fromkeys(missing))
         if missing:
             self._ask()
 
     def want(self, phrases: Iterable[str]) -> None:
-        """As `request`, but from any thread; the phrases are requested within `RETRY` seconds."""
+        """Request vectors from any thread; the executor sends the request within `RETRY` seconds."""
         self._wanted.update(dict.fromkeys(phrases))
 
     def _ask(self) -> None:
@@ -89,10 +91,11 @@ class EmbedderClient:
 
 
 class RemotePhraseBook(PhraseBook):
-    """A phrase book that fetches missing vectors, for worker threads only: `vectors` waits for up to `patience` seconds
-    (0 = not at all).
+    """A phrase book (phrase -> text embedding) that fetches missing embeddings; `vectors` blocks for up to
+    `patience` seconds (0 = not at all).
 
-    It raises MissingPhrases if the embedder does not answer in that time; the phrases still arrive later.
+    For worker threads only. Raises MissingPhrases if the embedder does not answer in time; the vectors still
+    arrive later.
     """
 
     def __init__(self, patience: float = 0.8, capacity: int = DEFAULT_CAPACITY) -> None:

@@ -1,52 +1,77 @@
-"""Main function of nodes: executor, clean shutdown on a signal, and a message instead of a traceback for bad
+"""Main function of the nodes: executor, clean shutdown on a signal, and one line instead of a traceback for invalid
 parameters.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import faulthandler
+import os
 import signal
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import rclpy
-from rclpy.executors import Executor, ExternalShutdownException, MultiThreadedExecutor, SingleThreadedExecutor
+import rclpy.task
+from rclpy.context import Context
+from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Task
 
 from lodestar.scene.category_priors import BadPriors
 from lodestar_ros.parameters import ParameterError, reject_unknown
 
 try:
     from rclpy.experimental.events_executor import EventsExecutor
-except ImportError:  # Humble and Jazzy have none
+except ImportError:  # not available in Humble and Jazzy
     EventsExecutor = None
 
-#: Errors in a row after which the executor itself is taken for broken, and the process ends.
+#: Consecutive errors after which the executor itself counts as broken, and the process ends.
 MAX_ERRORS = 100
 #: Timeout of one spin, seconds. It must be finite: without a deadline the events executor of the
-#: ROS 2 wheels never leaves its wait.
+#: ROS 2 wheels never returns from its wait.
 SPIN_TIMEOUT = 0.2
+#: Name of the participant in the Fast DDS profiles of config/.
+PROFILE_NAME = "lodestar_participant"
 
 
-def make_executor(threads: int = 1, events: bool = True) -> Executor:
-    """Return the cheapest executor for the number of threads.
+_making = threading.Lock()
 
-    events: the events executor is the cheapest, but it crashed once with a segmentation fault after an unexpected
-    answer of an action (from a second server of that action). Nodes with action clients do not use it.
+
+def make_executor(tell: Callable[[BaseException], object], context: Context | None = None) -> Executor:
+    """Return the cheapest executor, for one thread.
+
+    tell: called with errors of an action's or a future's callbacks. The events executor of rclpy 9.1 crashes
+    with a segmentation fault when it reports such an error, so errors are kept from it. Other executors raise
+    them.
     """
-    if threads > 1:
-        return MultiThreadedExecutor(num_threads=threads)
-    return EventsExecutor() if events and EventsExecutor is not None else SingleThreadedExecutor()
+    if EventsExecutor is None:
+        return SingleThreadedExecutor(context=context)
+
+    class ToldTask(Task):  # type: ignore[type-arg]
+        def set_exception(self, exception: Exception) -> None:
+            tell(exception)
+            self.set_result(None)
+
+    # rclpy reports crashes on stderr, which must be a file; the stderr of a notebook is not
+    with _making, contextlib.redirect_stderr(sys.__stderr__):
+        original, rclpy.task.Task = rclpy.task.Task, ToldTask
+        try:
+            return EventsExecutor(context=context)  # takes the class of its tasks from the module
+        finally:
+            rclpy.task.Task = original
 
 
-def spin(node: Node, threads: int = 1, events: bool = True, stop: threading.Event | None = None) -> None:
+def spin(node: Node, stop: threading.Event | None = None) -> None:
     """Run the node's callbacks until its context ends, `stop` is set or the node refuses to continue.
 
-    An error of a callback (timer, message, service, answer) is told and does not end the node.
+    An error in a callback (timer, message, service, result) is reported in diagnostics and does not end the node.
     """
-    executor = make_executor(threads, events)
+    executor = make_executor(lambda error: _tell(node, error), node.context)
     executor.add_node(node)
     errors = 0
     try:
@@ -67,31 +92,51 @@ def spin(node: Node, threads: int = 1, events: bool = True, stop: threading.Even
         executor.remove_node(node)
 
 
-def _tell(node: Node, error: Exception) -> None:
-    diagnostics = getattr(node, "diagnostics", None)
-    if diagnostics is not None:
-        diagnostics.error(error)
+def _tell(node: Node, error: BaseException) -> None:
+    if hasattr(node, "diagnostics"):
+        node.diagnostics.error(error)
     else:
         node.get_logger().error(f"{error.__class__.__name__}: {error}", throttle_duration_sec=1.0)
 
 
 def _refusal(node: Node) -> str:
-    """Return why a node ends itself; "" while it continues."""
+    """Return the reason why the node must end, such as a second node of its name; "" = it may continue."""
     return getattr(node, "refusal", "")
 
 
-def run(
-    make_node: Callable[[], Node], args: list[str] | None = None, threads: int = 1, events: bool = True
-) -> int:
-    """Make a node, run it until it is interrupted, and return the process's exit status.
+def keep_to_profile() -> None:
+    """Let only the Fast DDS profile select the network interfaces, if it is one of config/ or a copy.
 
-    A signal only ends the spinning: messages at the node's close (the gate's zero velocity) are still sent.
-    A parameter that is unknown or does not fit, as one that names a file of other content, or an older node of the same
-    name, ends the process with status 2 and one line that says which. A crash below Python leaves every thread's stack
-    on stderr.
+    Sets environment variables: call this before rclpy starts. For any discovery range other than
+    SYSTEM_DEFAULT, and with ROS_LOCALHOST_ONLY, rmw_fastrtps adds a transport of its own.
+    """
+    with contextlib.suppress(OSError):
+        profile = Path(os.environ.get("FASTDDS_DEFAULT_PROFILES_FILE", "")).read_text()
+        fast = (os.environ.get("RMW_IMPLEMENTATION") or "rmw_fastrtps").startswith("rmw_fastrtps")
+        if fast and PROFILE_NAME in profile:
+            os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"
+            os.environ.pop("ROS_LOCALHOST_ONLY", None)
+
+
+def init_ros(
+    args: list[str] | None = None, context: Context | None = None, domain_id: int | None = None
+) -> None:
+    """Start rclpy for one process or context, with the interfaces of its profile; signals are left to the caller."""
+    keep_to_profile()
+    rclpy.init(
+        args=args, context=context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO
+    )
+
+
+def run(make_node: Callable[[], Node], args: list[str] | None = None) -> int:
+    """Create a node, run it until it is interrupted, and return the process's exit status.
+
+    A signal only ends the spinning: messages of the node's close (the gate's zero velocity) are still sent.
+    An unknown or invalid parameter, or an older node of the same name, ends the process with status 2 and one line
+    that names the cause. A crash in native code prints the stacks of all threads on stderr.
     """
     faulthandler.enable()
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    init_ros(args)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -100,7 +145,7 @@ def run(
         node = make_node()
         reject_unknown(node)
         node.get_logger().info("ready")
-        spin(node, threads, events, stop)
+        spin(node, stop)
         if _refusal(node):
             node.get_logger().fatal(_refusal(node))
             return 2
@@ -109,6 +154,10 @@ def run(
         return 2
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
+    except BaseException:
+        if node is not None:
+            node.failed = True  # type: ignore[attr-defined]  # it begins held the next time
+        raise
     finally:
         if node is not None:
             close = getattr(node, "close", None)
@@ -116,16 +165,23 @@ def run(
                 close()
             node.destroy_node()
         rclpy.try_shutdown()
-        # Ctrl-C comes twice, from the terminal and from `ros2 launch`. Python restores the default for a handler of its
-        # own while it ends, so that the second one would kill it then and be reported as a death (status -2).
+        # Ctrl-C comes twice, from the terminal and from `ros2 launch`. At exit Python restores the default handler,
+        # and the second signal would kill the process then, which is reported as a death (status -2).
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     return 0
 
 
-def main_of(make_node: Callable[[], Node], threads: int = 1, events: bool = True) -> Callable[[], None]:
-    """Return the `main` of a node's executable. threads: more than one for a node with a slow service."""
+def main_of(make_node: Callable[[], Node]) -> Callable[[], None]:
+    """Return the `main` of a node's executable, which ends the process without Python's finalization.
+
+    The threads of DDS can hold that up for ever, or crash in it, once in some hundred ends.
+    """
 
     def main() -> None:
-        sys.exit(run(make_node, threads=threads, events=events))
+        status = run(make_node)
+        atexit._run_exitfuncs()  # flushes logs, removes temporary folders
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+        os._exit(status)
 
     return main

@@ -20,11 +20,11 @@ ACCEPT_PATIENCE = 5.0
 
 
 class ExpertClients:
-    """One action client per expert; `on_answer` is called on the executor with each answer.
+    """Sends requests to all experts in parallel, and calls `on_answer` on the executor with each answer.
 
-    An expert that is not running is reported as a rejection at once. A new request cancels the expert's previous one.
-    A killed expert stays in the graph for a while: `check` reports a rejection for a request that it does not accept,
-    or had accepted before it disappeared, so that its successor is asked.
+    An expert that is not running is reported as a rejection at once. A new request cancels the expert's
+    previous one. Call `check` often: it reports a rejection if an expert does not accept a request, for
+    example because it was killed, or disappears after accepting one. The restarted expert can then be asked.
     """
 
     def __init__(
@@ -35,11 +35,12 @@ class ExpertClients:
             name: ActionClient(node, ProposeGoal, f"{expert_spec(name).node}/propose") for name in experts
         }
         self._open: dict[str, Any] = {}
-        self._untaken: dict[str, tuple[int, float]] = {}  # epoch and send time of unaccepted requests
-        self._epochs: dict[str, int] = {}  # of accepted requests
+        # expert -> epoch and send time of its unaccepted request
+        self._untaken: dict[str, tuple[int, float]] = {}
+        self._epochs: dict[str, int] = {}  # expert -> epoch of its accepted request
 
     def ask(self, command: RequestProposals) -> None:
-        """Send the request to every expert in it."""
+        """Send the request to every expert that the command names."""
         epoch = command.request.epoch
         goal = request_to_goal(command.request)
         for name in command.experts:
@@ -54,7 +55,7 @@ class ExpertClients:
             future.add_done_callback(lambda done, name=name: self._on_accepted(name, epoch, done))
 
     def check(self) -> None:
-        """Report rejections for experts that did not accept or have disappeared; call this regularly."""
+        """Report rejections of experts that did not accept in time or have disappeared; call this regularly."""
         now = time.monotonic()
         for name, (epoch, sent) in list(self._untaken.items()):
             if now - sent > ACCEPT_PATIENCE:

@@ -32,15 +32,15 @@ from lodestar_ros.workers import ActionWorker, Job, Refused
 _Codes = ProposeGoal.Result
 _REPLACED = "a newer question took its place"
 _OTHER_FLOOR = "the robot has come to another floor meanwhile"
-_AGAIN = 0.05  # s of real time between two questions to an expert that is thinking
+_AGAIN = 0.05  # s of real time between two calls of an expert whose answer is pending
 
 
 class ExpertServer:
-    """Serve ``~/propose``, by the expert of the floor that the robot is on. Subscribes: ``grid``,
-    ``costmap_filter_info`` and its mask.
+    """Serves ``~/propose`` with the expert of the robot's floor.
 
-    floors: as the node hears them. refresh(): called on the worker before each request, to set the expert's facts;
-    `lock` guards the experts against other threads that do so. after(): called on the worker after each answer.
+    Subscribes: ``grid``, ``costmap_filter_info`` and its mask. floors: the node's input of floors. refresh():
+    called on the worker before each request, to update the expert's data; other threads that update it hold
+    `lock`. after(): called on the worker after each answer.
     """
 
     def __init__(
@@ -77,14 +77,14 @@ class ExpertServer:
             self._grid = grid
 
     def _take_building(self, building: Building) -> None:
-        """Forget a grid that is another floor's; then follow."""
+        """Store the floors; forget the grid if it belongs to another floor."""
         grid, since = self._grid, building.since
         if grid is not None and self._building.since != since and grid.stamp < since:
             self._grid = None
         self._building = building
 
     def _propose(self, job: Job) -> ProposeGoal.Result:
-        """On the worker."""
+        """Return the result of a request. Runs on the worker; raises Refused."""
         request = request_from_goal(job.request)
         if self._node.now > request.deadline:
             raise Refused(_Codes.DEADLINE, "the deadline had passed before the question was read")
@@ -99,7 +99,9 @@ class ExpertServer:
         return answer_to_result(answer)
 
     def _answered(self, job: Job, request: ProposalRequest) -> Proposal | Rejection:
-        """Return the expert's answer, for which it may take its time; views reach it meanwhile. Raises Refused."""
+        """Return the expert's answer; while it is pending, release the lock so that camera views can be
+        added, and ask again. Raises Refused.
+        """
         asked = None
         while True:
             with self.lock:
@@ -114,16 +116,16 @@ class ExpertServer:
                 return answer
             if job.cancel_requested:
                 raise Refused(_Codes.CANCELLED, _REPLACED)
-            # both clocks: that of stamps may stand
+            # check both clocks, because the node's clock may stand still
             over = self._node.now >= answer.until or job.age >= answer.until - request.stamp
             request = replace(request, may_wait=not over)
             if not over:
                 time.sleep(_AGAIN)
 
     def update(self) -> bool:
-        """Take the expert of the robot's floor into use, and give it the newest grid. Requires the lock.
+        """Select the expert of the robot's floor and give it the newest grid. Requires the lock.
 
-        Return whether the robot is on a floor: between two, what it sees belongs to none.
+        Returns whether the robot is on a floor: observations between two floors belong to neither.
         """
         building = self._building
         if self._experts.follow(building):

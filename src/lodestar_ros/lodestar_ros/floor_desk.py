@@ -1,4 +1,4 @@
-"""Floors in nodes: the mapping node notices a change of floor and says it; others hear it."""
+"""Floors of the mapping node: detects a change of floor and publishes it for other nodes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from lodestar_ros.map_source import PosedMessage
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import QueueWorker
 
-BACKLOG = 100  # pieces of news that wait, from which others are dropped; chosen: people say a few a minute
+BACKLOG = 100  # most messages that wait; further ones are dropped; chosen: people send a few a minute
 
 
 class FloorDesk:
-    """The floors of the mapping node. Publishes: ``~/building`` (JSON, latched, when it has changed). Subscribes:
-    ``goal_selector/passage`` (JSON of `PassageDesk`).
+    """Keeps the floors of the building for the mapping node, and publishes them.
 
-    stack: one mapper per floor, in the chain's place, which changes under `lock`.
+    Publishes: ``~/building`` (JSON, latched, on changes). Subscribes: ``goal_selector/passage`` (JSON of
+    `PassageDesk`).
+    stack: `FloorStack` with one mapper per floor; it is changed under `lock`.
     """
 
     def __init__(
@@ -43,14 +44,16 @@ class FloorDesk:
         node.listen(String, "goal_selector/passage", self._on_passage, qos.EVENT)
 
     def _on_passage(self, message: String) -> None:
-        """Leave it to the thread: the lock is held for as long as a turn is mapped, or a map is saved."""
+        """Queue the message for the worker, because the lock may be held while a scan is mapped or a map is
+        saved.
+        """
         if self._news.waiting >= BACKLOG:
             self._node.diagnostics.input("goal_selector/passage").drop("backlog")
             return
         self._news.submit((message.data, self._node.now))
 
     def _take(self, news: tuple[str, float]) -> None:
-        """On the thread, in the order of arrival."""
+        """Apply a queued message. Runs on the worker, in order of arrival."""
         text, now = news
         with self._lock:
             try:
@@ -62,7 +65,9 @@ class FloorDesk:
             self.say()
 
     def takes(self, item: PosedMessage) -> bool:
-        """Hear where base and sensor are; return whether the plan takes turns there."""
+        """Update the floors with the poses of base and sensor; return whether a scan may be mapped at this
+        pose.
+        """
         moved = self.stack.follow(item.map_from_odom, item.odom_from_sensor, item.stamp)
         if self.stack.observe(item.stamp, item.map_from_odom @ item.odom_from_base) or moved:
             self.say()
@@ -71,7 +76,9 @@ class FloorDesk:
     def putting(
         self, now: Callable[[], float], lock: AbstractContextManager[Any], shown: Callable[[], None]
     ) -> Callable[[SavedFloors], Callable[[], None]]:
-        """Return what takes a saved map into use under `lock`, and returns what takes that back; both call shown()."""
+        """Return a function that puts a saved map into use under `lock` and returns its undo function; both
+        call shown().
+        """
 
         def changed(change: Callable[[], Any]) -> Any:
             with lock:
@@ -87,16 +94,16 @@ class FloorDesk:
         return put
 
     def say(self) -> None:
-        """Publish the floors as they are now."""
+        """Publish the current floors."""
         self._publisher.publish(String(data=text_of(self.stack.building)))
 
 
 def take_news(stack: FloorStack, news: dict[str, Any], now: float) -> None:
-    """Hand what the goal selector says of floors to a stack: a passage that is taken (`cross`, 0 = none any longer) or
-    that `failed`; a `lift` at x, y, yaw of its door; the `level` on which the robot is, or has `arrived` by lift.
+    """Apply a message of the goal selector to the floors.
 
-    Raises KeyError, TypeError, ValueError, OverflowError for anything else, and levels that the building does not
-    have; then nothing has changed.
+    Keys: `cross` a passage that is being taken (0 = none), `failed` a passage with `why`, `lift` x, y, yaw of its door,
+    `level` of the robot's floor, `arrived` level after a lift. Raises KeyError, TypeError, ValueError, OverflowError
+    for anything else and for unknown levels; then nothing has changed.
     """
     building = stack.building
     if "cross" in news:

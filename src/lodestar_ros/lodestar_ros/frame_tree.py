@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-_MAX_PAIRS = 100  # counted separately; names come from other nodes
+_MAX_PAIRS = 100  # pairs that are counted separately; names come from other nodes
 
 
 class Cause(Enum):
@@ -22,7 +22,7 @@ class Cause(Enum):
 
 
 class TransformUnavailable(LookupError):
-    """The transform is not known at that stamp; the message names the frame that is missing."""
+    """Raised if a transform is unknown at a stamp; the message names the missing frame."""
 
     def __init__(self, cause: Cause, message: str) -> None:
         super().__init__(message)
@@ -30,7 +30,7 @@ class TransformUnavailable(LookupError):
 
 
 class Admission(Enum):
-    """Outcome of a received transform."""
+    """Decision on a received transform: kept, kept in place of others, kept after a restart, or refused."""
 
     KEPT = "kept"
     REPLACED = "kept in place of others, which are no longer in the tree"
@@ -50,7 +50,7 @@ class _Edge:
 
 @dataclass
 class _Rival:
-    """A rejected pair: first time without a pause since, last time, and count."""
+    """A rejected pair of frames: start of its uninterrupted reception, last reception, and count."""
 
     first: float
     last: float
@@ -58,14 +58,14 @@ class _Rival:
 
 
 class FrameTree:
-    """The parent of every frame. Not safe for threads: its buffer holds the lock.
+    """The parent of every frame. Not safe for threads: the buffer that owns it holds the lock.
 
     A transform that would close a loop, or give a frame a second parent, is rejected while the contradicted one is
     valid. A moving frame's parent is valid for `takeover` seconds (of `clock`) after its last transform. A static one
     is valid until a moving rival has been received for that long, at least `insistence` times. So a transform that is
     published once by mistake changes nothing, and an early mistake yields to a transform that is published
     continuously. `loops` and `fights` count the rejected pairs by name, `lacking` the look-ups for which a transform
-    was missing. `unheard` says which publishers cannot be heard, and is part of what such a look-up says.
+    was missing. `unheard` returns the publishers that cannot be received, for the message of such a look-up.
 
     A moving frame whose stamps fall back by more than `restart` seconds belongs to a restarted simulator or replay.
     """
@@ -102,9 +102,8 @@ class FrameTree:
         if loop or second:
             insists_since = self._insists_since(parent, child, static, now)
             open_at = [f for f in loop if self._gives_way(self._edges[f], insists_since, now)]
-            replaces = (
-                static and edge is not None and edge.static
-            )  # a driver was restarted with another description
+            # the driver was restarted with another robot description
+            replaces = static and edge is not None and edge.static
             free = not second or replaces or self._gives_way(self._edges[child], insists_since, now)
             if (loop and not open_at) or not free:
                 self._count(parent, child, bool(loop))
@@ -117,7 +116,10 @@ class FrameTree:
         return Admission.KEPT if edge is None and not loop else Admission.REPLACED
 
     def _insists_since(self, parent: str, child: str, static: bool, now: float) -> float:
-        """Return the start of a rejected moving pair's uninterrupted reception; infinity if it is too short."""
+        """Return the time since which a rejected pair was received without a pause.
+
+        Returns inf if that is too short, or the pair too rare or static, to replace another.
+        """
         rival = self._rivals.get((parent, child))
         if rival is None or now - rival.last > self._takeover:
             if len(self._rivals) >= _MAX_PAIRS:
@@ -128,7 +130,7 @@ class FrameTree:
         return rival.first if insists else math.inf
 
     def _gives_way(self, edge: _Edge, insists_since: float, now: float) -> bool:
-        """Return whether a parent yields to a rival received since then."""
+        """Return whether a frame's parent yields to a rejected pair received since `insists_since`."""
         if edge.static:
             return insists_since < math.inf and edge.heard <= insists_since
         return now - edge.heard > self._takeover
@@ -168,8 +170,8 @@ class FrameTree:
         """Raise TransformUnavailable if a frame between the two is older than max_age seconds at `now`.
 
         A frame directly below the target (odom in map) is exempt if others follow: localisation corrects it
-        at its own rate. A stamp that is ahead by more than max_age is of another clock, and tells no age: that of
-        when it was heard counts.
+        at its own rate. A stamp that is ahead by more than max_age comes from another clock; then the time of reception
+        counts.
         """
         edges = {child: self._edges[child] for child in self.chain(source) if child in self._edges}
         moving = {child: edge for child, edge in edges.items() if not edge.static}

@@ -1,4 +1,4 @@
-"""Publication of the plan grid on changes."""
+"""Publication of the plan grid (the robot's 2-D occupancy grid) on changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar_ros.conversions import grid_to_msg
 
 
 class GridPublisher:
-    """Publish ``grid`` when its cells or their place change, and every `refresh` seconds of real time."""
+    """Publishes ``grid`` when its cells or its origin change, and every `refresh` seconds of real time."""
 
     def __init__(self, node: Node, refresh: float) -> None:
         self._publisher = node.create_publisher(OccupancyGrid, "grid", qos.LATCHED)

@@ -1,47 +1,81 @@
-"""`python -m lodestar_ros.hold on|off`: latch or release the robot's stop from a terminal."""
+"""`python -m lodestar_ros.hold on|off`: hold the robot, or release all holds and pauses, from a terminal."""
 
 from __future__ import annotations
 
-import argparse
+import os
 import sys
+import time
+from typing import Any
 
 import rclpy
 from rclpy.node import Node
-from std_srvs.srv import SetBool
 
-from lodestar_ros.terminal import not_heard, parse, terminal_node
-
-#: Both are called: the gate stops the base at once, the goal selector also cancels the navigator.
-SERVERS = ("motion_gate/hold", "goal_selector/hold")
+from lodestar_interfaces.msg import Hold, Holds
+from lodestar_interfaces.srv import PlaceHold, ReleaseHold
+from lodestar_ros import qos
+from lodestar_ros.motion.holds import standing_from_msg
+from lodestar_ros.terminal import command_line, not_heard, parse, terminal_node, wait
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return exit status 0 if the gate accepted: then no velocity passes (or may pass again after `off`)."""
-    parser = argparse.ArgumentParser(prog="python -m lodestar_ros.hold", description=__doc__)
+    """Hold or release the robot; return exit status 0 if the gate has recorded it, else 1."""
+    parser = command_line("hold", __doc__)
     parser.add_argument("state", choices=("on", "off"))
-    parser.add_argument("--timeout", type=float, default=5.0, help="seconds to wait for each of the two")
+    parser.add_argument("--timeout", type=float, default=5.0, help="seconds to wait for the motion gate")
     options, given = parse(parser, arguments)
-    taken = {}
     with terminal_node("hold_client", options.namespace, given) as node:
-        for server in SERVERS:
-            taken[server] = _call(node, server, options.state == "on", options.timeout)
-            print(f"{server}: {'hold ' + options.state if taken[server] else 'NO ANSWER'}", flush=True)
-        if taken[SERVERS[0]]:
-            return 0
-        print(
-            f"motion_gate did not answer: use the robot's own emergency stop. {not_heard(node)}",
-            file=sys.stderr,
-        )
-    return 1
+        done = (_hold if options.state == "on" else _release)(node, options.timeout)
+        if done is None:
+            advice = f"motion_gate did not answer: use the robot's own emergency stop. {not_heard(node)}"
+            print(advice, file=sys.stderr)
+    return 0 if done else 1
 
 
-def _call(node: Node, server: str, hold: bool, timeout: float) -> bool:
-    client = node.create_client(SetBool, server)
+def _hold(node: Node, timeout: float) -> bool | None:
+    asked = PlaceHold.Request(kind=Hold.HOLD, who=_who(), why="asked for in a terminal")
+    placed = _call(node, PlaceHold, "motion_gate/place_hold", asked, timeout)
+    if placed is not None:
+        print(f"held: nothing moves until number {placed.number} is released", flush=True)
+        if placed.error_msg:
+            print(placed.error_msg, file=sys.stderr)
+    return None if placed is None else True
+
+
+def _release(node: Node, timeout: float) -> bool | None:
+    """Release all standing holds and pauses and print them; return the success, None without an answer."""
+    heard: list[Holds] = []
+    node.create_subscription(Holds, "motion_gate/holds", heard.append, qos.LATCHED)
+    end = time.monotonic() + timeout
+    while not heard and time.monotonic() < end:
+        rclpy.spin_once(node, timeout_sec=0.1)
+    if not heard:
+        return None
+    standing = standing_from_msg(heard[-1]).records
+    if not standing:
+        print("nothing holds the robot", flush=True)
+        return True
+    done = True
+    for one in standing:
+        asked = ReleaseHold.Request(number=one.number, who=_who())
+        told = _call(node, ReleaseHold, "motion_gate/release_hold", asked, timeout)
+        if told is None:
+            return None
+        print(told.error_msg or f"released: {one}", flush=True)
+        done = done and not told.error_code
+    return done
+
+
+def _who() -> str:
+    return f"{os.environ.get('USER') or os.getuid()} in a terminal"  # a user of a container may have no name
+
+
+def _call(node: Node, kind: Any, server: str, request: Any, timeout: float) -> Any:
+    """Return the server's response, None if there is none in time."""
+    client = node.create_client(kind, server)
     if not client.wait_for_service(timeout):
-        return False
-    future = client.call_async(SetBool.Request(data=hold))
-    rclpy.spin_until_future_complete(node, future, timeout_sec=timeout)
-    return future.done() and future.result().success
+        return None
+    future = client.call_async(request)
+    return future.result() if wait(node, future, timeout) else None
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Full garbage collections while the robot stands.
 
-A full collection stops every thread for a time proportional to the objects: 0.2 to 0.4 s at 30,000 entities, in which
-no heartbeat is sent. Collections of the younger generations take milliseconds and stay automatic.
+A full collection stops every thread for a time proportional to the number of objects: 0.2 to 0.4 s at 30,000 entities,
+in which no heartbeat is sent. Collections of the younger generations take milliseconds and stay automatic.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import gc
 import time
 from collections.abc import Callable
 
-NEVER = 1_000_000_000  # collections of the middle generation until a full one
+NEVER = 1_000_000_000  # threshold in collections of the middle generation that is never reached
 PERIOD = 60.0  # s between two full collections
 
 
 class IdleCollector:
-    """Replace Python's full collections until `close`."""
+    """Replaces Python's full collections until `close`."""
 
     def __init__(self, steady: Callable[[], float] = time.monotonic) -> None:
         self._steady, self._before = steady, gc.get_threshold()
@@ -23,11 +23,11 @@ class IdleCollector:
         self._collected = steady()
 
     def rest(self) -> None:
-        """Collect if the last full collection is `PERIOD` ago; call this while a pause is harmless."""
+        """Run a full collection if the last one is `PERIOD` ago; call this while a pause is harmless."""
         if self._steady() - self._collected >= PERIOD:
             gc.collect()
             self._collected = self._steady()
 
     def close(self) -> None:
-        """Restore Python's full collections."""
+        """Restore Python's automatic full collections."""
         gc.set_threshold(*self._before)

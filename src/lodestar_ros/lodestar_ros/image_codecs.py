@@ -1,6 +1,6 @@
-"""Pixels of raw and compressed images. Encodings are known by rosbags-image; what it does not cover is a table here.
+"""Pixels of raw and compressed images. rosbags-image decodes most encodings; tables in this module cover the others.
 
-Messages are read by their fields, so that those of rclpy and of rosbags serve alike.
+Messages are read by their fields, so that those of rclpy and of rosbags work alike.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.depth_codecs import decode_rvl, encoded_depth
 
-#: Encodings of every-day images: dtype and channels. They are read without a library.
+#: Common encodings: dtype and channels. They are read without a library.
 QUICK = {
     "mono8": (np.uint8, 1),
     "8UC1": (np.uint8, 1),
@@ -27,11 +27,11 @@ QUICK = {
     "32SC1": (np.int32, 1),
     "32FC1": (np.float32, 1),
 }
-#: OpenCV's names for bytes without a meaning, and what its drivers mean by them.
+#: OpenCV's names for untyped bytes, and the encodings that its drivers mean by them.
 ASSUMED = {"8UC1": "mono8", "8UC3": "bgr8", "8UC4": "bgra8"}
-#: Encodings of depth: metres of one unit.
+#: Encodings of depth: metres per unit.
 DEPTH_UNITS = {"16UC1": 0.001, "mono16": 0.001, "16SC1": 0.001, "32FC1": 1.0, "64FC1": 1.0}
-#: Encodings whose message has half as many rows again as the picture: brightness, then colour at half the size.
+#: Encodings whose buffer has 1.5 times the image's rows: brightness, then colour at half the resolution.
 _PLANAR = ("nv12", "nv21")
 _VIDEO = ("h264", "h265", "hevc", "vp8", "vp9", "av1", "theora", "mpeg")
 _COLORS_READ = (
@@ -44,12 +44,12 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 class _Layout(NamedTuple):
     dtype: Any
     channels: int
-    is_color: bool  # a library can make it RGB
-    is_plain: bool  # an element is a value of its pixel, not part of a mosaic or of a packed pair
+    is_color: bool  # rosbags-image can convert it to RGB
+    is_plain: bool  # each element is one pixel's value, not part of a mosaic or of a packed pair
 
 
 def is_compressed(message: Any) -> bool:
-    """Return whether it is a CompressedImage."""
+    """Return whether the message is a CompressedImage."""
     return hasattr(message, "format")
 
 
@@ -59,7 +59,7 @@ def encoding_of(message: Any) -> str:
 
 
 def assumption(message: Any) -> str:
-    """Return in words what is assumed of an image whose encoding does not say it; "" where it says all."""
+    """Return in words the assumed encoding of an image with an ambiguous one; "" if it is unambiguous."""
     encoding = "" if is_compressed(message) else message.encoding
     if encoding not in ASSUMED or encoding == "8UC1":
         return ""
@@ -67,9 +67,9 @@ def assumption(message: Any) -> str:
 
 
 def plain_array(message: Any) -> np.ndarray:
-    """(H, W) or (H, W, C) view of an image's bytes, in this machine's byte order.
+    """Return an (H, W) or (H, W, C) view of an image's bytes, in native byte order.
 
-    Raises BadMessage for an encoding whose elements are not pixels, or where the size and the bytes do not fit.
+    Raises BadMessage for an encoding whose elements are not pixels, or if size and bytes do not match.
     """
     layout = _layout(message.encoding)
     if not layout.is_plain:
@@ -80,7 +80,7 @@ def plain_array(message: Any) -> np.ndarray:
 
 
 def color_array(message: Any) -> np.ndarray:
-    """(H, W, 3) uint8, red first, of a raw or compressed image. Raises BadMessage."""
+    """Return (H, W, 3) uint8 RGB of a raw or compressed image. Raises BadMessage."""
     if is_compressed(message):
         return _compressed_color(message)
     encoding = ASSUMED.get(message.encoding, message.encoding)
@@ -97,7 +97,7 @@ def color_array(message: Any) -> np.ndarray:
 
 
 def depth_array(message: Any) -> np.ndarray:
-    """(H, W) float32, metres, 0 = invalid, of a raw or compressed depth image. Raises BadMessage."""
+    """Return (H, W) float32, metres, 0 = invalid, of a raw or compressed depth image. Raises BadMessage."""
     if is_compressed(message):
         return _compressed_depth(message)
     if message.encoding not in DEPTH_UNITS:
@@ -127,7 +127,7 @@ def _layout(encoding: str) -> _Layout:
 
 
 def _elements(message: Any, layout: _Layout, height: int) -> np.ndarray:
-    """(height, W) or (height, W, C) in this machine's byte order; a view where rows are not padded."""
+    """Return (height, W) or (height, W, C) in native byte order; a view if rows are not padded. Raises BadMessage."""
     dtype, channels = layout.dtype, layout.channels
     shape = (height, message.width, channels) if channels > 1 else (height, message.width)
     if message.height == 0 or message.width == 0:
@@ -148,7 +148,10 @@ def _elements(message: Any, layout: _Layout, height: int) -> np.ndarray:
 
 
 def _planar_rows(message: Any) -> int:
-    """Return the rows of the buffer: the message's height is that of the picture, or of the buffer (Android)."""
+    """Return the number of rows in the buffer of a planar image. Raises BadMessage.
+
+    message.height is the height of the image, or, from Android, of the buffer.
+    """
     if message.height % 2 or message.width % 2:
         raise BadMessage(f"{message.width}x{message.height} {message.encoding}: both sides must be even")
     rows, step = message.height * 3 // 2, message.step or message.width
@@ -158,7 +161,7 @@ def _planar_rows(message: Any) -> int:
 
 
 def _to_rgb(array: np.ndarray, encoding: str, message: Any) -> np.ndarray:
-    """(H, W, 3) uint8 by rosbags-image. Raises BadMessage."""
+    """Return (H, W, 3) uint8 RGB, converted by rosbags-image. Raises BadMessage."""
     import cv2
     from rosbags.image import ImageError, image_to_cvimage
 
@@ -174,7 +177,7 @@ def _to_rgb(array: np.ndarray, encoding: str, message: Any) -> np.ndarray:
 
 
 def _metres(array: np.ndarray, encoding: str) -> np.ndarray:
-    """(H, W) float32, metres, 0 = invalid."""
+    """Return depth values as (H, W) float32, metres, 0 = invalid."""
     unit = np.float32(DEPTH_UNITS[encoding])
     if array.dtype in (np.uint16, np.int16):
         metres = array.astype(np.float32)
@@ -202,15 +205,13 @@ def _compressed_color(message: Any) -> np.ndarray:
     if mosaic:
         here = SimpleNamespace(height=image.shape[0], width=image.shape[1], encoding=raw)
         return _to_rgb(image, raw[:-2] + "8" if raw.endswith("16") else raw, here)
-    if (
-        "compressed rgb" in packing
-    ):  # its publisher gave RGB to a coder of BGR: the channels come out in that order
+    if "compressed rgb" in packing:  # the publisher encoded RGB as if it were BGR, so OpenCV returns RGB
         return image
     return cv2.cvtColor(image, cv2.COLOR_BGR2RGB)
 
 
 def _compressed_depth(message: Any) -> np.ndarray:
-    """As compressed_depth_image_transport writes it: 12 bytes, then a 16-bit PNG or RVL; or a PNG alone."""
+    """Return (H, W) float32 metres of compressed depth: 12 bytes, then a 16-bit PNG or RVL; or a PNG alone."""
     import cv2
 
     raw, _, packing = message.format.partition(";")
@@ -251,7 +252,7 @@ def _decode(message: Any, data: np.ndarray, mode: int) -> np.ndarray:
 
 
 def _is_depth_png(data: np.ndarray) -> bool:
-    """Return whether it is a PNG of 16-bit grey."""
+    """Return whether the data is a 16-bit grey PNG."""
     head = data[:26].tobytes()
     return head.startswith(_PNG) and head[24:26] == b"\x10\x00"
 

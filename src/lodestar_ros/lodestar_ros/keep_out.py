@@ -1,4 +1,4 @@
-"""Keep-out zones in Nav2's format: a mask, and a message with its interpretation."""
+"""Keep-out zones in Nav2's format: a mask, and a CostmapFilterInfo message that describes it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, grid_from_msg, grid_to_msg, header
 from lodestar_ros.node import LodestarNode
 
-KEEP_OUT = 0  # of CostmapFilterInfo.type
+KEEP_OUT = 0  # value of CostmapFilterInfo.type
 
 
 class KeepOutPublisher:
-    """Publishes ``~/keep_out_mask``, and once ``~/costmap_filter_info``."""
+    """Publishes ``~/keep_out_mask``, and ``~/costmap_filter_info`` once."""
 
     def __init__(self, node: LodestarNode) -> None:
         self._masks = node.create_publisher(OccupancyGrid, "~/keep_out_mask", qos.LATCHED)
@@ -28,15 +28,16 @@ class KeepOutPublisher:
         self._infos.publish(info)
 
     def publish(self, zones: OccupancyGrid2D) -> None:
-        """Publish zones: occupied = forbidden, HELD_BACK = so but for the robot's way out, up to COMFORT = people near.
+        """Publish a grid of zones.
 
-        The first message activates Nav2's filter.
+        occupied = forbidden; HELD_BACK = forbidden except to leave the zone; 1 to COMFORT = near people. The
+        first message activates Nav2's filter.
         """
         self._masks.publish(grid_to_msg(zones))
 
 
 class KeepOutInput:
-    """Apply the zones of a costmap filter's mask to grids.
+    """Applies the zones of a costmap filter's mask to grids.
 
     Subscribes: ``costmap_filter_info``, and the mask that it names. on_change is called on the executor.
     """
@@ -50,7 +51,9 @@ class KeepOutInput:
         node.listen(CostmapFilterInfo, "costmap_filter_info", self._on_info, qos.LATCHED)
 
     def apply(self, grid: OccupancyGrid2D | None) -> OccupancyGrid2D | None:
-        """Return the grid with the current zones, or None; the same object for the same grid and zones."""
+        """Return the grid with the current zones; the same object for the same grid and zones. None if `grid`
+        is None.
+        """
         if grid is None:
             return None
         last = self._last
@@ -73,8 +76,8 @@ class KeepOutInput:
         zones = grid_from_msg(message)
         value = zones.cells.astype(np.float32) * self._info.multiplier + self._info.base
         barred = (zones.cells >= 0) & (value >= zones.occupied_from)
-        barred |= zones.cells == HELD_BACK  # a goal there is as forbidden, only the robot's way out is not
-        comfort = (zones.cells > 0) & (zones.cells <= COMFORT) & ~barred  # costly, as people are near
+        barred |= zones.cells == HELD_BACK  # forbidden as a goal; only leaving it is allowed
+        comfort = (zones.cells > 0) & (zones.cells <= COMFORT) & ~barred  # extra cost near people
         cells = np.where(barred, np.int8(OCCUPIED), np.where(comfort, zones.cells, np.int8(FREE)))
         self._zones = OccupancyGrid2D(cells, zones.resolution, zones.origin, zones.stamp, zones.frame)
         if self._on_change is not None:

@@ -1,4 +1,4 @@
-"""The memory's side of the keyframes: what is stored, what it wants to be kept, what is to be erased, and images."""
+"""The memory node's client of the keyframes node: lists, requests, erases and fetches images."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from lodestar.assembly.config import MemoryConfig
 from lodestar.assembly.memory_images import WantedImages
 from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.memory.errors import StoreError
@@ -20,25 +19,26 @@ from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.services import ServiceCaller
 
-TURN = 0.1  # s of real time between two turns on the executor
+MEMORY_WANTED_PERIOD = 5.0  # s of real time between two lists of wanted keyframes; chosen
+TURN = 0.1  # s of real time between two checks for a missing list
 PATIENCE = 5.0  # s of real time that a worker waits for an answer
-RELIST = 5.0  # s of real time between two lists at least
-PAGE = 256  # records
+RELIST = 5.0  # least s of real time between two lists
+PAGE = 256  # records per page
 
 
 class KeyframeClient:
-    """Tell a `MemoryChain` which keyframes are stored, and the keyframes node which ones are wanted.
+    """Reports stored keyframes to a `MemoryChain`, and publishes which keyframes must be kept.
 
     Subscribes: ``stored_keyframes``. Publishes: ``~/wanted_keyframes``. Calls: ``list_keyframes``,
-    ``erase_keyframes``, ``get_keyframe``; requests are sent by the executor alone.
+    ``erase_keyframes``, ``get_keyframe``; the executor sends all requests.
     """
 
-    def __init__(self, node: LodestarNode, feed: MemoryFeed, config: MemoryConfig) -> None:
+    def __init__(self, node: LodestarNode, feed: MemoryFeed) -> None:
         self._node, self._feed = node, feed
         self._lister = node.create_client(srv.ListKeyframes, "list_keyframes")
         self._eraser = ServiceCaller(node, srv.EraseKeyframes, "erase_keyframes", PATIENCE)
         self._getter = ServiceCaller(node, srv.GetKeyframe, "get_keyframe", PATIENCE)
-        self._loads = -1  # before the first word of the keyframes node
+        self._loads = -1  # load counter of the keyframes node, -1 before its first message
         self._listing: Any = None
         self._listed: list[Keyframe] = []
         self._list_at = 0.0
@@ -46,11 +46,12 @@ class KeyframeClient:
         self._wishes = node.create_publisher(msg.WantedKeyframes, "~/wanted_keyframes", qos.LATCHED)
         node.listen(msg.StoredKeyframes, "stored_keyframes", self._on_stored, qos.LATCHED)
         node.steady_timer(TURN, self._turn)
-        node.steady_timer(config.wanted_period, lambda: feed.post(self._wish))
+        node.steady_timer(MEMORY_WANTED_PERIOD, lambda: feed.post(self._wish))
         node.diagnostics.value("images.known", lambda: len(feed.chain.snapshots.keyframe_ids))
         node.diagnostics.value("images.wanted", lambda: len(self._wanted.ids if self._wanted else ()))
 
-    # --- which are stored ---------------------------------------------------------------------------------------
+    # --- stored keyframes
+    # ---------------------------------------------------------------------------------------
 
     def _on_stored(self, message: msg.StoredKeyframes) -> None:
         replaced = self._loads not in (-1, message.loads)
@@ -58,7 +59,7 @@ class KeyframeClient:
         self._feed.post(partial(self._take_stored, message, replaced))
 
     def _take_stored(self, message: msg.StoredKeyframes, replaced: bool) -> None:
-        """On the feed's worker."""
+        """Update the chain's images; forget the old ones if the store was replaced. Runs on the feed's worker."""
         if replaced:
             self._feed.chain.images.begin_anew()
         self._feed.chain.images.take_stored([int(identity) for identity in message.ids], int(message.next_id))
@@ -83,7 +84,7 @@ class KeyframeClient:
         self._listing = None
         response = future.result() if future.exception() is None else None
         if response is None or (response.more and not response.keyframes):
-            return  # it is tried again
+            return  # the timer tries again
         self._listed += [keyframe_from_msg(message) for message in response.keyframes]
         if response.more:
             self._list_after(self._listed[-1].id)
@@ -91,10 +92,11 @@ class KeyframeClient:
             listed, self._listed = self._listed, []
             self._feed.post(lambda: self._feed.chain.images.take_listed(listed))
 
-    # --- which are wanted ---------------------------------------------------------------------------------------
+    # --- wanted keyframes
+    # ---------------------------------------------------------------------------------------
 
     def _wish(self) -> None:
-        """On the feed's worker."""
+        """Publish the wanted keyframes if they have changed. Runs on the feed's worker."""
         wanted = self._feed.chain.wanted_images()
         if wanted == self._wanted:
             return
@@ -113,7 +115,7 @@ class KeyframeClient:
     # --- for workers --------------------------------------------------------------------------------------------
 
     def erase(self, images: Sequence[ImageName]) -> None:
-        """Have the images of forgotten memories deleted. Raises StoreError unless all are gone; it is tried again."""
+        """Erase the images of forgotten memories. Raises StoreError unless all are gone; the caller tries again."""
         self._feed.alone(lambda: self._feed.chain.images.take_erased(images))
         for session in sorted({image.session for image in images}):
             ids = [image.id for image in images if image.session == session]
@@ -127,7 +129,7 @@ class KeyframeClient:
                 raise StoreError(f"images of forgotten memories are not erased yet: {response.error_msg}")
 
     def picture(self, image: ImageName) -> bytes | None:
-        """Return the image as a JPEG with contours and ids of the entities in it; None where there is none any more."""
+        """Return the image as a JPEG with contours and ids of its entities; None if the image no longer exists."""
         response = self._getter.call(id=image.id, session_id=image.session)
         if response is None or response.error_code:
             return None
@@ -135,6 +137,6 @@ class KeyframeClient:
         return annotated_jpeg(bytes(response.image.data), keyframe.instances, self._feed.scene().resolve)
 
     def close(self) -> None:
-        """End all waiting; call it before the workers that wait are closed."""
+        """Abort all waiting calls; call this before the workers that wait are closed."""
         self._eraser.close()
         self._getter.close()

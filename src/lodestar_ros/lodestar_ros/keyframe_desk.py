@@ -1,4 +1,4 @@
-"""Services of the stored keyframes: fetch one, list all, erase some; and what others want to be kept."""
+"""Services of the stored keyframes (fetch one, list all, erase some), and the input of keyframes that must be kept."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.services import ServiceWorker
 from lodestar_ros.workers import LatestWorker, Refused
 
-RETRY = 10.0  # s of real time until images that found no room are linked again
-TELL_PERIOD = 0.5  # s of real time between two looks at which keyframes are stored
-PAGE = 256  # records
+RETRY = 10.0  # s of real time until images that did not fit on the disk are linked again
+TELL_PERIOD = 0.5  # s of real time between two checks for changes of the stored keyframes
+PAGE = 256  # records per page
 
 
 class KeyframeDesk:
-    """Serves: ``~/get``, ``~/list`` (paged), ``~/erase``, each on a thread, because they read and write the disk.
+    """Serves ``~/get``, ``~/list`` (paged) and ``~/erase``, each on a thread, because they read and write the disk.
 
     Publishes: ``~/stored``. Subscribes: ``wanted_keyframes``, ``frontiers``, whose images are kept.
     """
 
     def __init__(self, node: LodestarNode, store: KeyframeStore) -> None:
         self._node, self._store = node, store
-        self._wanted: dict[str, tuple[int, ...]] = {"frontiers": (), "memory": ()}  # the most important first
+        # client -> ids, the most important client first
+        self._wanted: dict[str, tuple[int, ...]] = {"frontiers": (), "memory": ()}
         self._told: tuple[int, int, tuple[int, ...]] | None = None
-        self._unkept: msg.WantedKeyframes | None = None  # the memory's last word, until it is done
+        # the memory's newest message, until its images are linked
+        self._unkept: msg.WantedKeyframes | None = None
         self._stored = node.create_publisher(msg.StoredKeyframes, "~/stored", qos.LATCHED)
         self._teller: LatestWorker = LatestWorker("stored", self._tell, node.diagnostics.error)
         node.on_close(self._teller.close)
@@ -51,7 +53,8 @@ class KeyframeDesk:
         node.steady_timer(RETRY, lambda: self._rememberer.submit(self._unkept) if self._unkept else None)
         node.diagnostics.value("wanted", lambda: sum(map(len, self._wanted.values())))
 
-    # --- what is to be kept -------------------------------------------------------------------------------------
+    # --- keyframes to keep
+    # --------------------------------------------------------------------------------------
 
     def _on_wanted(self, message: msg.WantedKeyframes) -> None:
         self._want("memory", tuple(int(identity) for identity in message.ids))
@@ -60,7 +63,7 @@ class KeyframeDesk:
             self._rememberer.submit(message)
 
     def _remember(self, message: msg.WantedKeyframes) -> None:
-        """On a worker."""
+        """Have the store keep the images that memories refer to. Runs on a worker."""
         sessions = message.sessions
         named = zip(message.session_index, message.remembered)
         images = ((sessions[at], int(one)) for at, one in named if at < len(sessions))
@@ -76,7 +79,7 @@ class KeyframeDesk:
         self._store.want([identity for wish in self._wanted.values() for identity in wish])
 
     def _tell(self, _: object) -> None:
-        """On a worker: publish what is stored, if it has changed."""
+        """Publish the stored keyframes if they have changed. Runs on a worker."""
         loads, next_id, ids = now = self._store.stored
         if now == self._told:
             return
@@ -100,7 +103,7 @@ class KeyframeDesk:
         return response
 
     def _list(self, request: srv.ListKeyframes.Request, response: srv.ListKeyframes.Response) -> Any:
-        response.more = True  # if this fails
+        response.more = True  # the value if listing fails below
         later = [keyframe for keyframe in self._store.keyframes() if keyframe.id > request.after]
         size = request.page_size or PAGE
         response.keyframes = [keyframe_to_msg(keyframe) for keyframe in later[:size]]

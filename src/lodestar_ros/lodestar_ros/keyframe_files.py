@@ -1,4 +1,4 @@
-"""Files of keyframes: a private folder that persists over a run of the stack."""
+"""Files of keyframes in a private folder that lasts for a run of the stack."""
 
 from __future__ import annotations
 
@@ -19,21 +19,20 @@ from lodestar_ros.parameters import ParameterError
 
 
 class KeyframeFiles:
-    """Open the store and serve its ``~/save`` and ``~/load``.
+    """Opens the keyframe store and serves its ``~/save`` and ``~/load``.
 
-    config.folder: of the images; empty = a private folder of this run of the stack, which a restarted node continues.
-    Those of memories are linked into `config.remembered_folder`. The store's own files are its checkpoint. Raises
+    The images are in the folder of the checkpoints, or else in a private folder of this run of the stack.
+    Images of memories are linked into `config.remembered_folder`. The store's own files are its checkpoint. Raises
     ParameterError for a folder that is not private.
     """
 
     def __init__(self, node: LodestarNode, config: KeyframesConfig, checkpoints: CheckpointConfig) -> None:
-        folder = config.folder
         checkpointer = Checkpointer(node, checkpoints)
         session = str(checkpointer.notes.get("session", "") or uuid.uuid4().hex[:12])
         checkpointer.note(session=session)
-        if not folder and checkpoints.folder:
+        if checkpoints.folder:
             folder = str(Path(checkpoints.folder) / "images")
-        elif not folder:
+        else:
             run = RunFolder()
             node.on_close(run.close)
             folder = str(run.path / "images")

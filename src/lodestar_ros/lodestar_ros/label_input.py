@@ -1,4 +1,4 @@
-"""Label images and what belongs to them: a table, and depth or instances where one value stands for a whole class."""
+"""Label images with their table, and with depth or instance images that separate the objects of one class."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from lodestar_ros.labels import Table, parse_table
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.sync import StampPairer
 
-_BESIDE = {"none": "", "depth": "depth", "instances": "label_instances"}  # the topic of the second image
+# splitting method -> topic of the second image
+_BESIDE = {"none": "", "depth": "depth", "instances": "label_instances"}
 
 
 class LabelInput:
-    """Collect the images of one moment and pass them on; `objects` makes one value per object of them.
+    """Collects the label image, the label table, and further images of one stamp, and passes them on together.
 
-    images: rectifies them; without it they are taken as they are. colored: collect the "image" of the moment too.
-    submit: gets a dict with "labels", "table" and, where classes are split, the second image.
+    Where `config.by` splits a class into objects, the depth image or the image of instances is one of them.
+    images: rectifier of the images; None = they are used unchanged. colored: wait for the colour image too.
+    submit: called with a dict of "labels", "table" and, as above, "depth" or "label_instances", and "image".
     """
 
     def __init__(
@@ -55,7 +57,7 @@ class LabelInput:
         self._pairer.add("table", stamp, table)
 
     def objects(self, parts: dict[str, Any]) -> tuple[np.ndarray, Table]:
-        """Return labels (H, W) uint16, 0 = none, and their table. Raises BadMessage."""
+        """Return labels (H, W) uint16, one value per object, 0 = none, and their table. Raises BadMessage."""
         labels, table = self._values(parts, "labels"), parts["table"]
         try:
             if self._config.by == "depth":
@@ -70,7 +72,7 @@ class LabelInput:
         return labels, table
 
     def _values(self, parts: dict[str, Any], name: str) -> np.ndarray:
-        """(H, W) of one of the images."""
+        """Return (H, W) of one of the collected images, rectified if `images` was given. Raises BadMessage."""
         if self._images is not None:
             return self._images.values(parts[name], name)
         return depth_from_msg(parts[name]) if name == "depth" else image_from_msg(parts[name])

@@ -1,4 +1,4 @@
-"""Places where things were last seen, from the memory to the experts."""
+"""Places where objects were last seen, published by the memory and received by the experts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar_ros.node import LodestarNode
 
 
 class LastSeenPublisher:
-    """Publish ``~/last_seen``: every place each time, when one has changed, and not more often than each `period`."""
+    """Publishes all places on ``~/last_seen`` when one has changed, at most once per `period`."""
 
     def __init__(self, node: LodestarNode, chain: MemoryChain, period: float) -> None:
         self._node, self._chain, self._period = node, chain, Periodic(period)
@@ -24,7 +24,7 @@ class LastSeenPublisher:
         node.diagnostics.value("last_seen.places", lambda: len(chain.last_seen))
 
     def tell(self) -> None:
-        """Publish what has changed. On the feed's worker."""
+        """Publish the places if one has changed. Runs on the feed's worker."""
         if not self._period.due(time.monotonic()):
             return
         remembered = self._chain.remembered()
@@ -34,9 +34,9 @@ class LastSeenPublisher:
 
 
 class LastSeenInput:
-    """The memory as an expert asks it: the newest message of ``last_seen``, read when it is asked for.
+    """The newest message of ``last_seen``, decoded when an expert asks for it.
 
-    Without a memory node there are no places. A message that cannot be read is counted, and the one before it stays.
+    Without a memory node there are no places. A malformed message is counted, and the previous one is kept.
     """
 
     def __init__(self, node: LodestarNode) -> None:
@@ -49,7 +49,7 @@ class LastSeenInput:
         self._waiting = message
 
     def remembered(self) -> RememberedPlaces | None:
-        """Return the newest places. On the expert's worker."""
+        """Return the newest places, or None. Runs on the expert's worker."""
         message, self._waiting = self._waiting, None
         if message is not None:
             try:

@@ -1,4 +1,7 @@
-"""A load of the whole map outlives the node that leads it: its successor does it again, so that no parts are mixed."""
+"""Repetition of a map load after the death of the node that led it.
+
+Without it, the parts of the map in different nodes could be of two maps.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +20,20 @@ from lodestar_ros.map_actions import Codes
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import Refused
 
-TRIES = 2  # of one load; chosen: one that kills its leader again is not tried for ever
-WAIT = 2.0  # s of real time between two looks; after the start, until the other nodes are discovered
+TRIES = 2  # most attempts of one load; chosen: a load that kills its leader again is not tried for ever
+WAIT = 2.0  # s of real time between two checks; the first wait lets the node discover the others
 
 
 class LoadAgain:
-    """Notes a load before it begins, and sends it to this node's own ``~/load`` where a predecessor died in it.
+    """Notes a load on disk before it begins; a successor process repeats an unfinished one at its ``~/load``.
 
-    It is not repeated once another map was loaded. Calls: ``~/load``.
+    The load is not repeated if another map was loaded since. Calls: ``~/load``.
     """
 
     def __init__(self, node: LodestarNode, checkpoints: Checkpointer) -> None:
         self._node, self._checkpoints = node, checkpoints
-        self._lock = threading.RLock()  # of the note
-        self._unwritten: tuple[Any, ...] = ()  # the note and the words, where the disk was full
+        self._lock = threading.RLock()  # guards the note
+        self._unwritten: tuple[Any, ...] = ()  # the note and its text, if the disk was full
         self._goal = uuid.uuid4().bytes
         path, tries = self._due = self._noted()
         self._is_due = bool(path) and tries < TRIES
@@ -39,9 +42,9 @@ class LoadAgain:
 
     @contextmanager
     def until_done(self, path: str, goal: bytes = b"") -> Iterator[None]:
-        """Have a successor repeat the load of this path, or say so, unless the block ends. goal: id of the request.
+        """Note the load of a map until the `with` block ends; a successor process repeats or reports it.
 
-        Raises OSError; Refused for a repetition, if another map was loaded meanwhile.
+        goal: request id. Raises OSError; Refused for a repetition, if another map was loaded meanwhile.
         """
         before, tries = former = self._noted()
         if goal == self._goal and former != self._due:
@@ -54,13 +57,15 @@ class LoadAgain:
         self._note([path, tries], f"it was loading {path}: grid and things may be of two maps, {again}")
         try:
             yield
-        except Exception:  # a load that failed has repaired nothing
+        except Exception:  # a failed load repairs nothing, so an earlier note is restored
             self._end(list(former) if before and before != path else None, unfinished)
             raise
         self._end(None, "")
 
     def _end(self, note: list[Any] | None, unfinished: str) -> None:
-        """Note that this process has lived to see the load's end; on a full disk later. note: of a former load."""
+        """Replace the note of the load; if the disk is full, `_turn` writes it later. note: an earlier load,
+        or None.
+        """
         try:
             self._note(note, unfinished)
         except OSError:
@@ -78,7 +83,10 @@ class LoadAgain:
         return "", 0
 
     def _turn(self) -> None:
-        """On the executor: write what a full disk refused, and send what is to be repeated."""
+        """Write a note that failed on a full disk, and send the goal that repeats a load.
+
+        Runs on the executor.
+        """
         with self._lock:
             if self._unwritten:
                 self._end(*self._unwritten)

@@ -1,4 +1,4 @@
-"""The floor that the camera has looked at, as the memory knows it, for whoever shows it."""
+"""Publication of the floor cells that the camera has observed, for displays."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from lodestar_ros import qos
 from lodestar_ros.conversions import grid_to_msg
 from lodestar_ros.node import LodestarNode
 
-PERIOD = 2.0  # s of real time between two messages at least
+PERIOD = 2.0  # least s of real time between two messages
 
 
 def sharpness(metres: np.ndarray, farthest: float) -> np.ndarray:
-    """Return int8 of the nearest look at each cell: 100 at the camera, falling to 1 at `farthest` metres; -1 = none."""
+    """Return how sharply the camera has seen each floor cell, int8: 100 = from 0 m, 1 = from `farthest`
+    metres, -1 = never. metres: nearest distance from which each cell was seen, inf = never.
+    """
     seen = np.isfinite(metres)
     share = 100.0 * (1.0 - np.where(seen, metres, farthest) / farthest)
     return np.where(seen, np.clip(np.ceil(share), 1, 100), -1).astype(np.int8)
 
 
 class LookedAtPublisher:
-    """Publish ``~/looked_at`` when it has changed, while it has subscribers; see `sharpness` for its values."""
+    """Publishes ``~/looked_at`` on changes, while it has subscribers; see `sharpness` for its values."""
 
     def __init__(self, node: LodestarNode, chain: MemoryChain, limits: LookConfig) -> None:
         self._node, self._chain, self._range, self._period = node, chain, limits.range, Periodic(PERIOD)
@@ -34,7 +36,7 @@ class LookedAtPublisher:
         self._told: tuple[float, OccupancyGrid2D | None, int] = (0.0, None, 0)
 
     def tell(self) -> None:
-        """Publish what has changed. On the feed's worker."""
+        """Publish the grid if it has changed. Runs on the feed's worker."""
         grid, viewers = self._chain.grid, self._publisher.get_subscription_count()
         if grid is None or not viewers or not self._period.due(time.monotonic()):
             return

@@ -1,4 +1,4 @@
-"""Perception's side of the wanted words: it takes the newest set, has the detector look for it, and answers."""
+"""Perception's server of wanted words: sets the detector's vocabulary to the newest words, and reports the result."""
 
 from __future__ import annotations
 
@@ -14,17 +14,15 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
 from lodestar_ros.workers import LatestWorker
 
-RETRY = 10.0  # s after which words that the detector could not take are tried again; chosen
-_PATIENCE = (
-    0.2  # s that an answer waits for vectors, to name the nearest label; chosen: below a feedback's period
-)
-_MOST_EMBEDDED = 1000  # labels whose vectors are kept at hand; those of a prompt-free model are too many
+RETRY = 10.0  # s after which words that the detector could not use are tried again; chosen
+_PATIENCE = 0.2  # s to wait for vectors that name the nearest label; chosen: below a feedback's period
+_MOST_EMBEDDED = 1000  # most labels whose vectors are requested; a prompt-free model has too many
 
 
 class LookoutServer:
-    """Encodes words on a thread of its own, beside the images. Of several sets the newest is looked for.
+    """Encodes wanted words on its own thread, beside the images. Only the newest set counts.
 
-    Subscribes: ``wanted_words``. Publishes: ``~/vocabulary``, when it starts and in answer to each set.
+    Subscribes: ``wanted_words``. Publishes: ``~/vocabulary``, at start and in answer to each set.
     """
 
     def __init__(self, node: LodestarNode, config: PerceptionConfig, detector: Labeller) -> None:
@@ -56,7 +54,7 @@ class LookoutServer:
             self._worker.submit(self._wanted)
 
     def _look_for(self, wanted: WantedWords) -> None:
-        """On the worker."""
+        """Set the detector's vocabulary and publish the report. Runs on the worker."""
         report = self._report = self._lookout.look_for(wanted)
         self._publisher.publish(report_to_msg(report))
         if not report.is_open:

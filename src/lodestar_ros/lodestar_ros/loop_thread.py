@@ -1,8 +1,8 @@
-"""The thread on which the decision loop runs, so that the executor can always send heartbeats and stop the robot.
+"""The thread of the decision loop, so that the executor can always send heartbeats and stop the robot.
 
-All work that grows with the scene, such as scoring targets and applying entities, happens on this thread. The executor
-posts work and receives commands; it never waits for the thread. Full garbage collections happen while the robot
-stands. The headless robot needs no thread: it calls the loop.
+All work that grows with the scene, such as scoring targets and applying entities, happens on this thread. The
+executor posts work and receives commands; it never waits for the thread. Full garbage collections happen
+while the robot stands. The headless robot needs no thread: it calls the loop directly.
 """
 
 from __future__ import annotations
@@ -14,10 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from lodestar.agent.errands.commands import Command, Feedback, RequestProposals, SendGoal, State, TakePassage
+from lodestar.agent.errands.commands import Begin, Command, Feedback, State
 from lodestar.agent.loop.machine import DecisionLoop
 from lodestar_ros.diagnostics import Diagnostics
 from lodestar_ros.idle_collector import IdleCollector
+from lodestar_ros.motion.authority import UNTOLD, Standing
+
+GATE_PATIENCE = 10.0  # s of real time in which the motion gate is discovered, also on a busy machine
+MOST_WAITING = 2000  # waiting items of work without a slot; with more, the loop is too late to supervise
 
 T = TypeVar("T")
 Work = Callable[[], Any]
@@ -25,9 +29,9 @@ Work = Callable[[], Any]
 
 @dataclass(frozen=True)
 class LoopStatus:
-    """State of the loop after its newest work. epoch_seconds: from a request to its decision. directed: one runs.
+    """State of the loop after its newest work. epoch_seconds: from the newest request to its decision.
 
-    skill: of a user's that is under way, "" = none.
+    goal_under_way: a goal of the directive is carried out. skill: name of the user's skill under way, "" = none.
     """
 
     state: State
@@ -35,21 +39,23 @@ class LoopStatus:
     epoch: int
     epoch_seconds: float
     feedback: Feedback
-    directed: bool = False
+    goal_under_way: bool = False
     skill: str = ""
 
 
 @dataclass(frozen=True)
 class _StopDone:
-    """Message that the loop has carried out the executor's stop."""
+    """Marker in the outbox: the loop has executed a stop of the executor."""
 
 
 class LoopThread:
-    """Run posted work in order and tick every `period` seconds; all methods but `run` belong to the executor.
+    """Runs posted work in order and ticks the loop every `period` seconds. Call all methods on the executor.
 
-    now: the loop's time. carry_out: called by `deliver` with each command. patience: seconds without finished work
-    after which motion is refused, because nothing supervises the robot. on_error: called on the thread, which
-    continues.
+    The loop is held or paused by the newest records given to `follow`; the thread reads only these, so that a
+    hold and its release cannot be applied in the wrong order. now: the loop's time. carry_out: called by
+    `deliver` with each command. wake: called on any thread; makes the executor call `deliver` soon. patience:
+    seconds without finished work after which motion is refused, because nothing supervises the robot.
+    on_error: called on the thread with an error; the thread continues.
     """
 
     def __init__(
@@ -57,26 +63,34 @@ class LoopThread:
         loop: DecisionLoop,
         now: Callable[[], float],
         carry_out: Callable[[Command], None],
+        wake: Callable[[], object],
         period: float,
         patience: float,
         on_error: Callable[[Exception], None],
     ) -> None:
-        self.held = False  # the latch as last requested
-        self._loop, self._now, self._carry_out = loop, now, carry_out
+        self.told = UNTOLD  # newest standing holds and pauses
+        self.follows = UNTOLD.number  # number of the newest record that the loop has carried out
+        self._last_hold = UNTOLD.last_hold  # `last_hold` of the records that the loop applied last
+        self._reads_told = False  # `_follow` is queued, and will read `told`
+        self._loop, self._now, self._carry_out, self._wake = loop, now, carry_out, wake
         self._period, self._patience, self._on_error = period, patience, on_error
         self._inbox: dict[Any, Work] = {}
         self._outbox: deque[Callable[[], None] | Command | _StopDone] = deque()
         self._condition = threading.Condition()
         self._halts: deque[Work] = deque()
+        self._failed: list[Work] = []  # halts that are tried again
         self._closing = False
-        self._stops = 0  # requested and not carried out yet
-        self._finished_at = time.monotonic()
+        self._lost = 0  # number of dropped items of work
+        self._stops = 0  # number of requested stops that the loop has not executed
+        self._began = self._finished_at = time.monotonic()
         self.status = self._read()
         self._collector = IdleCollector()
         self._thread = threading.Thread(target=self._run, name="decision_loop", daemon=True)
 
     def start(self) -> None:
-        """Start the thread; call this after everything is connected."""
+        """Start the thread, after all inputs are connected; the loop is held until the gate has published."""
+        self._began = time.monotonic()
+        self.follow(self.told)
         self._thread.start()
 
     def close(self, timeout: float = 2.0) -> None:
@@ -91,63 +105,85 @@ class LoopThread:
     # --- the executor's side --------------------------------------------------------------------------------
 
     def post(self, work: Work, slot: str = "") -> None:
-        """Post work. slot: an input of the loop, which replaces the waiting one of the same slot and is taken in
-        before the next tick; "" = keep all.
+        """Post work.
+
+        slot: name of an input; newer work replaces waiting work of the same slot, and the work of all slots
+        runs before the next tick. "" = no slot: work is kept, but dropped and reported beyond MOST_WAITING.
         """
+        self._take(work, slot)
+
+    def _take(self, work: Work, slot: str = "") -> bool:
+        """Post work as `post` does; return False if it was dropped."""
         with self._condition:
+            if not slot and self.overflows:
+                self._lost += 1
+                return False
             key: Any = slot or object()
             self._inbox.pop(key, None)
             self._inbox[key] = work
             self._condition.notify()
+        return True
 
-    def ask(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
-        """Post work; `deliver` calls `then` with its result. work must not raise."""
+    def ask(self, work: Callable[[], T], then: Callable[[T], None], instead: T) -> None:
+        """Post work that raises no error; `deliver` calls `then` with its result, or `instead` if dropped."""
 
         def answer() -> None:
             result = work()
             self._outbox.append(lambda: then(result))
 
-        self.post(answer)
+        if not self._take(answer):
+            self._outbox.append(lambda: then(instead))
+            self._wake()
 
     def stop(self, work: Work) -> None:
-        """Post work that ends a directive, ahead of all other; motion is refused until it is done."""
+        """Post work that ends a directive, ahead of all other work; motion is refused until it is done."""
         self._stops += 1
 
         def halt() -> None:
             try:
                 work()
-            finally:
-                self.status = self._read()
-                self._outbox.append(_StopDone())
+            except Exception:
+                if halt not in self._failed:  # again at the next tick: until it is done the robot stands
+                    self._failed.append(halt)
+                raise
+            if halt in self._failed:
+                self._failed.remove(halt)
+            self.status = self._read()
+            self._outbox.append(_StopDone())
 
         with self._condition:
             self._halts.append(halt)
             self._condition.notify()
 
     def restart_clock(self) -> None:
-        """End the current directive and restart time, after the clock went back."""
+        """End the current directive and reset the loop's time, after the clock went back."""
+        with self._condition:  # inputs with the old, larger stamps would hide all later ones
+            for slot in ("pose", "correction", "motion", "sight"):
+                self._inbox.pop(slot, None)
         self.stop(lambda: self._loop.restart_clock(self._now()))
 
-    def hold(self, held: bool) -> None:
-        """Set the latch at once, or release it."""
-        self.held = held
-        if held:
-            self.stop(lambda: self._loop.hold(True, self._now()))
-        else:
-            # read the latch when the work runs: a later hold has replaced this release
-            self.post(lambda: self._loop.hold(self.held, self._now()))
+    def follow(self, told: Standing) -> None:
+        """Hold, pause or release by the gate's newest records; no motion until the loop has applied them."""
+        self.told = told
+        if not self._reads_told:
+            self._reads_told = True
+            self.stop(self._follow)
 
-    def pause(self, paused: bool) -> None:
-        """Let the robot stand at once and keep the directive, or go on with it."""
-        if paused:
-            self.stop(lambda: self._loop.pause(True, self._now()))
-        else:
-            self.post(lambda: self._loop.pause(False, self._now()))
+    @property
+    def knows_holds(self) -> bool:
+        """Return whether the gate has published its records, or was not found within `GATE_PATIENCE`."""
+        return self.told.is_told or time.monotonic() - self._began > GATE_PATIENCE
+
+    @property
+    def held(self) -> bool:
+        """Return whether a hold stands, by the gate's newest records."""
+        return self.told.hold is not None
 
     @property
     def motion_allowed(self) -> bool:
-        """Return whether the robot may move: the loop allows it, no stop is pending, and the thread works."""
-        return self.status.motion_allowed and not self.held and self._stops == 0 and not self.hangs
+        """Return whether the robot may move: loop and standing records allow it, and the thread keeps up."""
+        stops = self.told.records or self._stops or self.hangs or self.overflows
+        return self.status.motion_allowed and not stops
 
     @property
     def state(self) -> State:
@@ -157,21 +193,33 @@ class LoopThread:
         return State.IDLE if self._stops or self.status.state is State.HELD else self.status.state
 
     @property
+    def overflows(self) -> bool:
+        """Return whether at least MOST_WAITING items of work wait."""
+        return len(self._inbox) >= MOST_WAITING
+
+    @property
     def backlog(self) -> int:
-        """Return the number of waiting items."""
+        """Return the number of waiting items of work."""
         return len(self._inbox)
 
     def describe(self, diagnostics: Diagnostics) -> None:
-        """Have the loop's values told with the diagnostics."""
+        """Add the loop's values to the diagnostics."""
         diagnostics.value("state", lambda: self.status.state.name)
         diagnostics.value("constraint_state", lambda: self.status.feedback.constraint)
         diagnostics.value("epoch", lambda: self.status.epoch)
         diagnostics.value("epoch.latency_s", lambda: round(self.status.epoch_seconds, 3))
         diagnostics.value("loop.backlog", lambda: self.backlog)
+        diagnostics.value("loop.dropped", lambda: self._lost)
 
     def report(self, diagnostics: Diagnostics) -> None:
-        """Report the thread's state."""
-        if self.hangs:
+        """Set the diagnostics' status to the thread's state."""
+        if self.overflows:
+            diagnostics.status(
+                f"{self.backlog} works wait for the decision loop: motion is refused", ok=False
+            )
+        elif self._failed:
+            diagnostics.status("a stop fails and is tried again: motion is refused", ok=False)
+        elif self.hangs:
             silent = time.monotonic() - self._finished_at
             diagnostics.status(
                 f"the decision loop has not answered for {silent:.1f} s: motion is refused", ok=False
@@ -193,7 +241,7 @@ class LoopThread:
                     self._stops -= 1
                 elif callable(item):
                     item()
-                elif self._stops == 0 or not isinstance(item, SendGoal | RequestProposals | TakePassage):
+                elif self._stops == 0 or not isinstance(item, Begin):
                     self._carry_out(item)
             except Exception as error:  # a failure must not block the others, least of all a halt
                 self._on_error(error)
@@ -204,14 +252,19 @@ class LoopThread:
         due = time.monotonic()
         while True:
             with self._condition:
-                while not (self._closing or self._halts or self._inbox or time.monotonic() >= due):
+                # while a stop is to be tried again there is no other work
+                while not (self._closing or self._halts or time.monotonic() >= due):
+                    if self._inbox and not self._failed:
+                        break
                     self._condition.wait(max(due - time.monotonic(), 0.0))
                 if self._closing:
                     return
-                if self._halts:  # results of a halt are delivered at once
+                if self._halts:  # the tick after it delivers the results of the halt at once
                     works = [self._halts.popleft(), self._tick]
+                elif self._failed:
+                    works = [*self._failed, self._tick]
                 elif time.monotonic() >= due:
-                    # after slow work a tick would otherwise find that its inputs are old
+                    # advance first: after slow work the tick would find its inputs too old
                     works = [self._advance, *(self._inbox.pop(key) for key in self._slots()), self._tick]
                 else:
                     works = [self._inbox.pop(next(iter(self._inbox)))]
@@ -221,6 +274,17 @@ class LoopThread:
             if self._tick in works:  # posted work gets at least as much time as the ticks
                 took = time.monotonic() - began
                 due = began + took + max(self._period - took, took)
+
+    def _follow(self) -> None:
+        """Apply the newest records to the loop. A hold ends the directive even if it was released already."""
+        self._reads_told = False  # before `told` is read: newer records are applied by another call
+        told, now = self.told, self._now()
+        if told.last_hold != self._last_hold:
+            self._loop.hold(True, now)
+        self._loop.hold(told.hold is not None, now, told.hold.advice if told.hold else "")
+        self._loop.pause(told.pause is not None, now, told.pause.advice if told.pause else "")
+        self._last_hold = told.last_hold
+        self._outbox.append(lambda: setattr(self, "follows", told.number))
 
     def _slots(self) -> list[str]:
         return [key for key in self._inbox if isinstance(key, str)]
@@ -232,6 +296,8 @@ class LoopThread:
             self._on_error(error)
         self.status = self._read()
         self._finished_at = time.monotonic()
+        if self._outbox:
+            self._wake()
 
     def _advance(self) -> None:
         self._loop.advance(self._now())
@@ -249,6 +315,6 @@ class LoopThread:
             loop.epoch,
             loop.epoch_seconds,
             loop.feedback(),
-            directed=loop.directive is not None,
-            skill=loop.skill,
+            loop.goal_under_way,
+            loop.skill,
         )

@@ -22,19 +22,19 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import ActionWorker, Job, LatestWorker, Refused
 
 T = TypeVar("T")
-Codes = SaveMap.Result  # LoadMap and ExportMap have the same ones
-TIMEOUT = 120.0  # s for another node's part
+Codes = SaveMap.Result  # LoadMap and ExportMap have the same codes
+TIMEOUT = 120.0  # s to save or load another node's part
 PATIENCE = 3.0  # s to wait for a required node
-POLL = 0.02  # s
+POLL = 0.02  # s between two checks of a call
 SETTLING = 10.0  # s after a node's start, in which running nodes may not be discovered yet
 PULSE = 0.5  # s between two feedback messages of a busy server
 SILENCE = 4.0  # s without feedback, after which a server has died or hangs
-# s that a prepared part waits for its leader's next stage; the other parts of the map take `TIMEOUT` each at most
+# s that a prepared part waits for its leader's next stage; each other part of the map takes at most `TIMEOUT`
 HELD = 5 * TIMEOUT
 RETURN = 20.0  # s for a silent server to return: it is restarted after 0.5 s
 
 
-#: Of errors of files, but for those of the disk.
+#: Error codes of file errors, except those of the disk.
 _ERRORS: dict[type[Exception], int] = {
     FileExistsError: Codes.FILE_EXISTS,
     BadFolder: Codes.BAD_PATH,
@@ -48,9 +48,9 @@ _ERRORS: dict[type[Exception], int] = {
 
 
 def serve(node: LodestarNode, action_type: Any, name: str, work: Callable[[Job], dict[str, Any]]) -> None:
-    """Serve an action on a worker of its own. work(job) returns fields of the result; its errors become codes.
+    """Serve an action on its own worker. work(job) returns fields of the result; its errors become error codes.
 
-    During the work, feedback is published twice a second, which tells the client that the server is alive.
+    During the work, feedback is published twice a second, which shows the client that the server is alive.
     """
     disk = Codes.READ_FAILED if action_type is LoadMap else Codes.WRITE_FAILED
     pulse = _Pulse(node, action_type)
@@ -70,7 +70,7 @@ def serve(node: LodestarNode, action_type: Any, name: str, work: Callable[[Job],
 
 
 class _Pulse:
-    """Repeat the feedback of the current job."""
+    """Repeats the feedback of the current job of an action, as a sign of life."""
 
     def __init__(self, node: LodestarNode, action_type: Any) -> None:
         self._type = action_type
@@ -79,7 +79,7 @@ class _Pulse:
 
     @contextmanager
     def of(self, job: Job) -> Iterator[None]:
-        """Publish feedback of the job during the block."""
+        """Publish the job's feedback repeatedly during a `with` block."""
         self._job = job
         try:
             yield
@@ -93,9 +93,9 @@ class _Pulse:
 
 
 class RemoteAction:
-    """An action of another node, called from the worker of a job.
+    """An action of another node, called on the worker of a job.
 
-    owner: the node that serves it, for messages.
+    owner: name of the node that serves it, for messages.
     """
 
     def __init__(self, node: Node, action_type: Any, name: str, owner: str) -> None:
@@ -105,8 +105,9 @@ class RemoteAction:
         self._made = time.monotonic()
 
     def is_there(self, job: Job, patience: float = 0.0) -> bool:
-        """Return whether a server exists. Waits just after the start, and for `patience` seconds, because a running
-        server may be discovered late.
+        """Return whether a server exists; wait shortly after the node's start, and for `patience` seconds.
+
+        The wait is needed because a running server may be discovered late.
         """
         end = max(self._made + SETTLING, time.monotonic() + patience)
         while not self._client.server_is_ready():
@@ -118,9 +119,10 @@ class RemoteAction:
     def call(self, job: Job, timeout: float, *, undoes: bool = False, **goal: Any) -> Any:
         """Return the result of a goal with these fields.
 
-        A silent server has died or hangs: the goal is sent again until it returns, for `RETURN` seconds at most.
+        A silent server has died or hangs: the goal is sent again until the server returns, for `RETURN`
+        seconds at most.
         Raises Refused if the goal fails, is rejected or takes too long, with NODE_LOST if the server stays silent.
-        undoes: the result is awaited although the job was cancelled.
+        undoes: wait for the result even if the job was cancelled.
         """
         end, lost = time.monotonic() + timeout, 0.0
         while True:
@@ -199,14 +201,18 @@ class _Attempt:
 
 
 class PartServer:
-    """Serves ``~/save`` and ``~/load`` of a node's own part of the map. count(): of its entities or keyframes."""
+    """Serves ``~/save`` and ``~/load`` of a node's own part of the map.
+
+    A load runs in the stages of LoadMap.action. leader: the node that loads the whole map. count(): returns
+    the number of entities or keyframes in the part.
+    """
 
     def __init__(self, node: LodestarNode, part: MapPart, count: Callable[[], int] = lambda: 0) -> None:
         self._name, self._part, self._count = node.get_name(), part, count
-        self._held: Replacement | None = None  # between PREPARE and FINISH or UNDO
-        self._stage = LoadMap.Goal.WHOLE  # the last that was done of a load in stages
-        self._asked = 0.0  # real time of the last stage
-        self._lock = threading.Lock()  # of these
+        self._held: Replacement | None = None  # the load between PREPARE and FINISH or UNDO
+        self._stage = LoadMap.Goal.WHOLE  # newest finished stage of a load
+        self._asked = 0.0  # real time of the newest stage
+        self._lock = threading.Lock()  # guards the three above
         tidier: LatestWorker = LatestWorker("held_part", lambda _: self.end_unasked(), node.diagnostics.error)
         node.on_close(tidier.close)
         node.on_close(self.close)
@@ -215,14 +221,16 @@ class PartServer:
         serve(node, LoadMap, "~/load", self._load)
 
     def _save(self, job: Job) -> dict[str, Any]:
-        """On the worker of the action."""
+        """Save the part to the request's path; return fields of the result. Runs on the action's worker."""
         path = path_of(job)
         self._part.save(path)
         files = [path] if path.is_file() else path.rglob("*")
         return {"bytes_written": sum(file.stat().st_size for file in files), "entity_count": self._count()}
 
     def _load(self, job: Job) -> dict[str, Any]:
-        """On the worker of the action. A stage whose answer was lost is asked for again."""
+        """Run a stage of a load; a repeated stage, whose answer was lost, changes nothing. Runs on the
+        action's worker.
+        """
         with self._lock:
             try:
                 return self._do(job)
@@ -230,13 +238,13 @@ class PartServer:
                 self._asked = time.monotonic()
 
     def end_unasked(self) -> None:
-        """End a load whose leader has not been heard for `HELD` seconds. On another worker."""
+        """End a load whose leader has sent no stage for `HELD` seconds. Runs on the `held_part` worker."""
         with self._lock:
             if self._held is not None and time.monotonic() - self._asked > HELD:
                 self._end_former()
 
     def close(self) -> None:
-        """End what is held, unless a stage is under way still."""
+        """End an unfinished load, unless one of its stages is running."""
         if self._lock.acquire(blocking=False):
             try:
                 self._end_former()
@@ -249,7 +257,7 @@ class PartServer:
         if stage in (goal.WHOLE, goal.PREPARE):
             path = path_of(job)
             self._end_former()
-            self._stage = goal.UNDO  # what fails has gone back
+            self._stage = goal.UNDO  # a failing stage rolls back
             if stage == goal.WHOLE:
                 left_out = replace_all([(self._part.name, self._part.prepare(path))])
             else:
@@ -265,28 +273,28 @@ class PartServer:
             if stage == goal.UNDO:
                 held.close()
             else:
-                self._stage = goal.UNDO  # what fails has gone back
+                self._stage = goal.UNDO  # a failing stage rolls back
                 next(held, None)
             self._held = held if stage == goal.SWAP else None
         self._stage = stage
         return {"left_out": list(left_out), "entity_count": self._count()}
 
     def _end_former(self) -> None:
-        """End a load whose leader died. What is in use stays: the robot may have gone on."""
+        """End a load whose leader died. A part that is already in use is kept, because the robot may have moved on."""
         held, self._held = self._held, None
         if held is not None:
             next(held, None) if self._stage == LoadMap.Goal.SWAP else held.close()
 
 
 def done_on(submit: Callable[[Callable[[], None]], None], work: Callable[[], T], name: str) -> T:
-    """Return what `work` returns on a node's worker, or raise what it raises. submit: of that worker.
+    """Run `work` on a node's worker and return its result, or raise its error. submit: adds work to that worker.
 
-    Raises Refused where the worker is busy for longer than `TIMEOUT`; then the work is not done later either.
+    Raises Refused if the worker is busy for longer than `TIMEOUT`; then the work is never run.
     """
     result: Future[T] = Future()
 
     def run() -> None:
-        if result.set_running_or_notify_cancel():  # somebody waits still
+        if result.set_running_or_notify_cancel():  # the caller is still waiting
             try:
                 result.set_result(work())
             except Exception as error:
@@ -301,7 +309,11 @@ def done_on(submit: Callable[[Callable[[], None]], None], work: Callable[[], T],
 def put_on(
     submit: Callable[[Callable[[], None]], None], put: Callable[[T], Callable[[], object]], name: str
 ) -> Callable[[T], Callable[[], object]]:
-    """Return what puts a part on a node's worker, and returns what takes that back there; see `done_on`."""
+    """Return a function that calls `put` with a component on a node's worker and returns the undo function.
+
+    submit: queues a call for the worker. name: of the node, for messages. Both functions raise Refused
+    (`done_on`).
+    """
 
     def put_there(part: T) -> Callable[[], object]:
         take_back = done_on(submit, lambda: put(part), name)
@@ -311,7 +323,7 @@ def put_on(
 
 
 def path_of(job: Job) -> Path:
-    """Return the absolute path of a goal. Raises Refused without a path."""
+    """Return the absolute path in a goal. Raises Refused without a path."""
     if not job.request.path.strip():
         raise Refused(Codes.BAD_PATH, "no path was given")
     return Path(job.request.path).expanduser().absolute()

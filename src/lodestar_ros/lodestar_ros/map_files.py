@@ -1,4 +1,4 @@
-"""Saving and loading of the whole map: the scene's own part, and those of grid, voxels and keyframes by their nodes."""
+"""Saving and loading of the whole map: the scene's own part, and the parts of the grid, voxel and keyframe nodes."""
 
 from __future__ import annotations
 
@@ -32,22 +32,24 @@ from lodestar.storage.saved_map import (
 from lodestar.storage.snapshot import SnapshotFolder
 from lodestar.worldmodel.scene_journal import Request, journal_of_run
 from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
+from lodestar_interfaces.srv import GetInstances
 from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.load_again import LoadAgain
-from lodestar_ros.map_actions import TIMEOUT, Codes, RemoteAction, path_of, put_on, serve
+from lodestar_ros.map_actions import PATIENCE, TIMEOUT, Codes, RemoteAction, path_of, put_on, serve
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
 from lodestar_ros.remote_map_parts import RemotePart
+from lodestar_ros.services import ServiceCaller
 from lodestar_ros.workers import Job, Refused
 
 
 class MapFiles:
-    """Serve ``~/save``, ``~/load`` and ``~/export``, and take checkpoints of the scene's own part.
+    """Serves ``~/save``, ``~/load`` and ``~/export``, and takes checkpoints of the scene's own part.
 
     Calls: ``save_voxels``, ``load_voxels``, ``export_voxels``; if they are served, ``save_grid``, ``load_grid``,
     ``save_keyframes``, ``load_keyframes``, ``save_ways``, ``load_ways``.
-    on_worker(function): calls it on the thread that updates the scene. loaded(delta): called there when another scene
-    is in use, with its first delta.
+    on_worker(function): calls it on the thread that updates the scene. loaded(delta): called there with the first delta
+    of a loaded scene.
     """
 
     def __init__(
@@ -87,10 +89,13 @@ class MapFiles:
                 (WAYS, "world_model", ("save_ways", "load_ways"), False),
             )
         )
+        self._voxel_pages = ServiceCaller(node, GetInstances, "get_instances", PATIENCE)
+        node.on_close(self._voxel_pages.close)
+        self._voxel_session = ""  # when the newest load began
         self._export_voxels = RemoteAction(node, ExportMap, "export_voxels", "semantic_voxels")
         self._again = LoadAgain(node, self._checkpoints)
         self._busy = threading.Lock()
-        self._doing = ""  # the current request
+        self._doing = ""  # the current request, in words
         for action_type, name, work in (
             (SaveMap, "save", self._save),
             (LoadMap, "load", self._load),
@@ -99,7 +104,7 @@ class MapFiles:
             serve(node, action_type, f"~/{name}", partial(self._alone, name, work))
 
     def hurry(self) -> None:
-        """Have the next checkpoint taken soon; from any thread."""
+        """Take the next checkpoint soon. Safe to call from any thread."""
         self._checkpoints.hurry()
 
     def take_now(self) -> None:
@@ -107,7 +112,9 @@ class MapFiles:
         self._checkpoints.take_now()
 
     def _journal(self, config: CheckpointConfig) -> JournalFile[Request] | None:
-        """Return the journal of amendments in the folder of the run; without a folder nothing outlives the process."""
+        """Return the journal of amendments in the run's folder; None without a folder, and then nothing
+        survives the process.
+        """
         if not (config.folder and config.run):
             return None
         try:
@@ -127,7 +134,7 @@ class MapFiles:
             self._busy.release()
 
     def _save(self, job: Job) -> dict[str, Any]:
-        """On the worker of the action."""
+        """Save the whole map; return fields of the result. Runs on the action's worker."""
         if not len(self._scene):
             raise Refused(Codes.NOTHING_TO_SAVE, "the scene is still empty")
         folder = SnapshotFolder(job.request.path, self._saving.keep)
@@ -136,7 +143,7 @@ class MapFiles:
         def check(known: Mapping[str, Any]) -> None:
             if job.cancel_requested:
                 raise Refused(Codes.CANCELLED, "cancelled")
-            less = shrinkage(before, known, self._saving)
+            less = shrinkage(before, known)
             if less:
                 raise Refused(
                     Codes.SMALLER_MAP,
@@ -153,10 +160,15 @@ class MapFiles:
         return {"bytes_written": written, "entity_count": known["entities"]}
 
     def _load(self, job: Job) -> dict[str, Any]:
-        """On the worker of the action. The scene is the first to be replaced: it then expects the other voxel map."""
+        """Load the whole map; return fields of the result. Runs on the action's worker.
+
+        The scene is replaced first, because it must expect the instances of the other voxel map.
+        """
         others = (*self._others, self._voxels)
         parts: tuple[MapPart, ...] = (self._part, *(other.asked_by(job) for other in others))
         journal = exchange(lambda _: self._chain.journal.clear(), None)
+        page = self._voxel_pages.call(page_size=1)
+        self._voxel_session = "" if page is None else page.instances.session_id
         with self._again.until_done(job.request.path, job.goal_id):
             _, left_out = load_map(job.request.path, parts, [("journal of amendments", journal)])
         self._tell_followers()
@@ -167,8 +179,14 @@ class MapFiles:
         }
 
     def _put_scene(self, saved: SavedScene) -> Callable[[], None]:
-        """Take a scene into use; return what takes that back. On the worker of the action."""
-        take_back = put_on(self._on_worker, self._chain.use, "scene_dictionary")(saved)
+        """Put a scene into use and return its undo function. Runs on the action's worker."""
+
+        def use(saved: SavedScene) -> Callable[[], None]:
+            take_back = self._chain.use(saved)
+            self._scene.retire(self._voxel_session)  # the scene may not have heard it yet
+            return take_back
+
+        take_back = put_on(self._on_worker, use, "scene_dictionary")(saved)
 
         def undo() -> None:
             take_back()
@@ -180,7 +198,7 @@ class MapFiles:
         self._on_worker(lambda: self._loaded(self._scene.flush()))
 
     def _export(self, job: Job) -> dict[str, Any]:
-        """On the worker of the action."""
+        """Export the entities or the voxels to a file; return fields of the result. Runs on the action's worker."""
         path, form, force = path_of(job), job.request.format, job.request.force
         if not force and os.path.lexists(path):
             raise Refused(

@@ -11,8 +11,9 @@ from sensor_msgs.msg import Image, LaserScan, PointCloud2
 
 from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.range_turns import LidarTurn, RangeTurn, ScannerTurn
-from lodestar.mapping.octomap import OctoMapper
-from lodestar.mapping.scan_grid import ScanGridMapper
+from lodestar.mapping.config import FLOOR_STEP
+from lodestar.mapping.occupancy.octomap import OctoMapper
+from lodestar.mapping.occupancy.scan_grid import ScanGridMapper
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.conversions_sensors import cloud_from_msg, scan_from_msg
@@ -25,7 +26,7 @@ DROP_OFFS_SEEN = "seen: stairs that lead down and holes are obstacles, floor tha
 _NOT_SEEN = (
     "NOT SEEN: stairs that lead down and holes are free floor on this map; keep the robot away from them. "
 )
-_TOPICS = {"depth": (Image, "depth"), "scan": (LaserScan, "scan")}  # of other sources: points
+_TOPICS = {"depth": (Image, "depth"), "scan": (LaserScan, "scan")}  # all other sources use points
 
 
 def listen_to_source(
@@ -39,7 +40,7 @@ def listen_to_source(
 
 @dataclass(frozen=True)
 class PosedMessage:
-    """A sensor's message with poses (4, 4) at its stamp."""
+    """A sensor's message with the poses (4, 4) of sensor and base at its stamp."""
 
     message: Any
     stamp: float
@@ -49,11 +50,11 @@ class PosedMessage:
 
     @property
     def map_from_sensor(self) -> np.ndarray:
-        """(4, 4)."""
+        """Return (4, 4) map <- sensor."""
         return self.map_from_odom @ self.odom_from_sensor
 
     def turn(self) -> RangeTurn:
-        """Return the turn of a cloud or scan. Raises BadMessage."""
+        """Return the turn (one sweep of range measurements) in a point cloud or scan. Raises BadMessage."""
         if isinstance(self.message, LaserScan):
             ranges, first, step, farthest = scan_from_msg(self.message)
             where = self.odom_from_sensor, self.map_from_odom, self.odom_from_base
@@ -73,7 +74,9 @@ def posed(message: Any, buffer: TransformBuffer, frames: FrameNames) -> PosedMes
 
 
 def drop_offs(config: MappingConfig, mapper: OctoMapper | ScanGridMapper) -> str:
-    """Return for the diagnostics whether the map detects drop-offs, and whether the feet stand on its floor."""
+    """Return a diagnostics text: whether the map detects drop-offs, and whether the robot's feet are at the
+    height of the mapped floor.
+    """
     if not isinstance(mapper, OctoMapper):
         return _NOT_SEEN + "A planar scan passes over them: set source to lidar or depth"
     if not config.octomap.floor.enabled:
@@ -81,7 +84,7 @@ def drop_offs(config: MappingConfig, mapper: OctoMapper | ScanGridMapper) -> str
     if not mapper.sees_drop_offs:
         return _NOT_SEEN + "No points or depth images have come in yet"
     floor, error = config.octomap.floor, mapper.feet_error
-    if abs(error) <= floor.step:
+    if abs(error) <= FLOOR_STEP:
         return DROP_OFFS_SEEN
     side, height = "over" if error > 0.0 else "under", floor.base_height - error
     return (

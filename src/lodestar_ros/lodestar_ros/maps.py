@@ -1,22 +1,20 @@
-"""`python -m lodestar_ros.maps save|load|export PATH`: the map of a running stack from a terminal."""
+"""`python -m lodestar_ros.maps save|load|export PATH`: save, load or export the map of a running stack."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-import rclpy
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
-from lodestar_ros.terminal import not_heard, parse, terminal_node
+from lodestar_ros.terminal import command_line, not_heard, parse, terminal_node, wait
 
 SERVER = "scene_dictionary"
-# Seconds of wall time.
+# Timeouts in seconds of wall time.
 _SERVER_TIMEOUT = 15.0
 _SILENCE = 8.0  # feedback comes twice a second
 _POLL = 0.25
@@ -24,8 +22,8 @@ EXIT_FAILED, EXIT_NO_SERVER = 1, 3
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return the exit status: 0 done, 1 refused, 2 bad usage, 3 no server or a dead one."""
-    parser = argparse.ArgumentParser(prog="python -m lodestar_ros.maps", description=__doc__)
+    """Save, load or export; return the exit status: 0 done, 1 refused, 2 bad usage, 3 no live server."""
+    parser = command_line("maps", __doc__)
     parser.add_argument("what", choices=("save", "load", "export"))
     parser.add_argument(
         "path",
@@ -82,11 +80,10 @@ def _run(node: Node, what: str, action_type: Any, goal: Any) -> int:
 
 
 def _done(node: Node, future: Any, heard: list[float]) -> bool:
-    """Wait for a future; return False if the server falls silent. heard: times of its feedback, latest last."""
+    """Wait for a future; return False if the server falls silent. heard: times of its feedback, ascending."""
     heard.append(time.monotonic())
     while not future.done():
-        rclpy.spin_until_future_complete(node, future, timeout_sec=_POLL)
-        if not future.done() and time.monotonic() - heard[-1] > _SILENCE:
+        if not wait(node, future, _POLL) and time.monotonic() - heard[-1] > _SILENCE:
             return False
     return True
 

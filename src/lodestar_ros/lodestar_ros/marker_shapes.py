@@ -1,4 +1,4 @@
-"""Shapes of markers for RViz, and the reply to a click; records of the core are in `markers.py`."""
+"""Shapes of markers for RViz, and markers that answer a click; `markers.py` draws records of the core."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lodestar_ros.conversions import header, planar_to_msg, point_to_msg
 
 
 def rgba(red: float, green: float, blue: float, alpha: float = 1.0) -> ColorRGBA:
-    """Return a colour; shares in [0, 1]."""
+    """Return a colour; all values are in [0, 1]."""
     return ColorRGBA(r=float(red), g=float(green), b=float(blue), a=float(alpha))
 
 
@@ -35,7 +35,7 @@ def text_marker(
     size: float = 0.15,
     color: tuple[float, float, float] = (1.0, 1.0, 1.0),
 ) -> Marker:
-    """Return words at a place, `size` metres high."""
+    """Return a text at a place (3,), `size` metres high."""
     shape = marker(Marker.TEXT_VIEW_FACING, namespace, identity, stamp, rgba(*color), (0, 0, size))
     shape.pose.position = point_to_msg(place)
     shape.text = text
@@ -43,7 +43,7 @@ def text_marker(
 
 
 def fresh(markers: list[Marker]) -> MarkerArray:
-    """Return the markers as a replacement of all previous ones."""
+    """Return the markers as a message that replaces all previous markers."""
     return MarkerArray(markers=[Marker(action=Marker.DELETEALL), *markers])
 
 
@@ -66,7 +66,7 @@ def ball_marker(
 
 
 def reply_markers(place: Any, text: str, stamp: float, *, ok: bool) -> MarkerArray:
-    """Return what was answered to a click, where it was made: green where it was taken, red where it was not."""
+    """Return the answer to a click as a ball and a text at its place: green if it was accepted, red if not."""
     color = (0.2, 0.9, 0.3) if ok else (1.0, 0.3, 0.2)
     above = np.asarray(place, np.float64) + np.array([0.0, 0.0, 0.4])
     return fresh(

@@ -11,19 +11,20 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from lodestar.experts.protocol import Proposal
 from lodestar.experts.registry import FRONTIER, experts
-from lodestar.mapping.colors import color_of
+from lodestar.mapping.voxels.colors import color_of
 from lodestar.memory.records import Snapshot
 from lodestar.scene.records import Entity, EntityState, Region
 from lodestar.scene.session_changes import ChangeKind, ThingChange
 from lodestar_ros.conversions import point_to_msg
 from lodestar_ros.marker_shapes import arrow_marker, ball_marker, fresh, marker, rgba, text_marker
 
-if TYPE_CHECKING:  # it loads SciPy, which not every node that draws needs
+if TYPE_CHECKING:  # its import loads SciPy, which not every drawing node needs
     from lodestar.scene.regions import RegionMap
 
-_TILE = 0.25  # m, of the floor of a region: coarser than the grid, so that a building stays a small message
+# m, size of the tiles of a region's floor; coarser than the grid, to keep the message of a building small
+_TILE = 0.25
 STATE_COLORS = {EntityState.ACTIVE: (1.0, 1.0, 1.0), EntityState.UNCERTAIN: (1.0, 0.7, 0.1)}
-_NO_EXPERT = (0.7, 0.7, 0.7)  # colour of goals that are the loop's own
+_NO_EXPERT = (0.7, 0.7, 0.7)  # colour of goals that the loop sets itself
 CHANGE_COLORS = {
     ChangeKind.MOVED: (0.2, 0.6, 1.0),
     ChangeKind.VANISHED: (1.0, 0.2, 0.2),
@@ -44,9 +45,10 @@ def entity_markers(
     changes: Iterable[ThingChange] = (),
     rooms: RegionMap | None = None,
 ) -> MarkerArray:
-    """Return a box in the instance's colour and a caption in the state's per entity; archived ones are omitted,
-    uncertain ones pale. Rooms are shown on the floor, with their names, and changes since the loaded map as
-    `change_markers`.
+    """Return a box in the instance's colour and a caption in the state's colour per entity.
+
+    Archived entities are omitted, uncertain ones pale. Rooms are shown on the floor, with their names, and changes
+    since the loaded map as in `change_markers`.
     """
     markers = [] if rooms is None else region_markers(rooms, stamp)
     markers += [
@@ -92,7 +94,7 @@ def region_markers(rooms: RegionMap, stamp: float) -> list[Marker]:
 def decision_markers(
     goal: Any, proposals: Iterable[tuple[Proposal, bool]], trail: Iterable[Any], stamp: float
 ) -> list[Marker]:
-    """Return the goal, the path so far, and the experts' last proposals (pale: not chosen)."""
+    """Return markers of the goal, the path so far, and the experts' newest proposals (pale: not chosen)."""
     markers, colors = [], {spec.name: spec.color for spec in experts()}
     if goal is not None:
         markers.append(arrow_marker("goal", 0, stamp, goal, rgba(1.0, 0.1, 0.1), 0.8))
@@ -113,8 +115,8 @@ def decision_markers(
 
 
 def frontier_markers(frontiers: Iterable[Any], stamp: float) -> MarkerArray:
-    """Return a sphere per frontier, sized by its gain, and an arrow at its viewpoint; grey with its reason:
-    out of reach.
+    """Return a sphere per frontier, sized by its gain, and an arrow at its viewpoint; unreachable frontiers are
+    grey, with the reason.
     """
     markers = []
     for item in frontiers:
@@ -135,8 +137,7 @@ def snapshot_markers(
     entities: Mapping[int, Entity],
     stamp: float,
 ) -> MarkerArray:
-    """Return per snapshot an arrow along the view of its image, a line from the camera to each of its entities, and its
-    caption.
+    """Return an arrow along the view, lines from the camera to the entities, and a caption for each snapshot.
 
     poses: keyframe id -> (4, 4) map <- camera. Snapshots without a known keyframe are left out.
     """
@@ -162,8 +163,10 @@ def snapshot_markers(
 
 
 def change_markers(changes: Iterable[ThingChange], stamp: float) -> list[Marker]:
-    """Return the markers of changes, in the namespaces "changes" and "change_texts": an arrow along the way of what
-    moved, a ball where something came, left or got another label, and words at each.
+    """Return the markers of changes, in the namespaces "changes" and "change_texts".
+
+    An arrow from the old to the new place of a moved object, a ball where one appeared, vanished or was relabelled,
+    and a text for each.
     """
     markers = []
     for index, change in enumerate(changes):

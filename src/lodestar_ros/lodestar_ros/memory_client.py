@@ -1,4 +1,6 @@
-"""Client of `memory/answer`: the loop's questions, asked without waiting and withdrawn when nobody waits any more."""
+"""Client of `memory/answer`: sends the decision loop's questions without blocking, and cancels obsolete
+ones.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ _SERVER = "the memory node"
 def memory_client(
     node: Node, on_outcome: Callable[[int, AnswerOutcome], None]
 ) -> TicketClient[AnswerOutcome]:
-    """Return the client that asks the memory; `on_outcome` hears what came of each question."""
+    """Return the client that asks the memory; `on_outcome` is called with the ticket and outcome of each question."""
     return TicketClient(node, AnswerQuestion, "memory/answer", _SERVER, _outcome_of, _unknown, on_outcome)
 
 
@@ -38,7 +40,7 @@ def _unknown(why: str) -> AnswerOutcome:
 
 
 def goal_of(question: Question) -> AnswerQuestion.Goal:
-    """Return the goal of a typed question: in words that read as the same record, with its times as stamps."""
+    """Return the goal of a typed question: as text that parses to the same record, with its times as stamps."""
     window = question.window
     begin, end = _stamp(window.begin), _stamp(window.end)
     if begin or end:
@@ -52,5 +54,5 @@ def goal_of(question: Question) -> AnswerQuestion.Goal:
 
 
 def _stamp(point: TimePoint | None) -> float:
-    """Return the seconds of a point that is a stamp, else 0."""
+    """Return the seconds of a time point that is a stamp, else 0."""
     return point.seconds if point is not None and point.basis is TimeBasis.STAMP else 0.0

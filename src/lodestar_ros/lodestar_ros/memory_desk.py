@@ -1,4 +1,4 @@
-"""The `~/manage` service: pin, forget, correct, tell, export, import and list memories."""
+"""The `~/manage` service: pin, forget, correct, add, export, import and list memories."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ERRORS: dict[type[Exception], int] = {
 
 
 class MemoryDesk:
-    """Serve ``~/manage`` on a worker."""
+    """Serves ``~/manage`` on a worker: changes, exports and lists the memories."""
 
     def __init__(self, node: LodestarNode, feed: MemoryFeed, keeper: MemoryKeeper) -> None:
         self._node, self._feed, self._keeper = node, feed, keeper
@@ -51,7 +51,7 @@ class MemoryDesk:
         ServiceWorker(node, ManageMemory, "~/manage", self._manage, _ERRORS)
 
     def _manage(self, request: Any, response: Any) -> Any:
-        """On the worker."""
+        """Execute a request and fill in its response. Runs on the worker; raises Refused."""
         store, work = self._keeper.store, self._work.get(request.what)
         if store is None:
             raise Refused(Codes.STORE_UNAVAILABLE, self._keeper.problem)
@@ -73,13 +73,13 @@ class MemoryDesk:
 
     def _pin(self, store: MemoryStore, request: Any, pinned: bool) -> dict[int, str]:
         for identity in _named(request):
-            store.get(identity)  # all are there before one is changed
+            store.get(identity)  # raises if a memory is missing, before any is changed
         for identity in request.ids:
             store.pin(int(identity), pinned)
         return dict.fromkeys(request.ids, "")
 
     def _forget(self, store: MemoryStore, request: Any) -> dict[int, str]:
-        """Return what fits; it is forgotten where its number is the expected one."""
+        """Return the matching memories as id -> text; forget them if their number equals `request.expected`."""
         fitting = _fitting(store, request)
         if fitting and len(fitting) == request.expected:
             try:
@@ -143,8 +143,10 @@ def _named(request: Any) -> list[int]:
 
 
 def _fitting(store: MemoryStore, request: Any) -> list[int]:
-    """Return the memories of this map that a request to forget is about, also corrected ones; of any map where ids
-    name them."""
+    """Return the ids of the memories that match a request to forget, corrected ones included.
+
+    Without ids in the request, only memories of this map match.
+    """
     begin, end = stamp_from_msg(request.from_stamp), stamp_from_msg(request.to_stamp)
     if not (len(request.ids) or request.text.strip() or begin or end):
         raise Refused(Codes.BAD_REQUEST, "say what to forget: ids, words or a time")
@@ -158,7 +160,7 @@ def _fitting(store: MemoryStore, request: Any) -> list[int]:
 
 
 def _listed(store: MemoryStore, request: Any, *, corrected: bool) -> list[int]:
-    """Return the memories of this map that hold words and reach into a time, the oldest first."""
+    """Return the ids of this map's memories that match the request's words and time, the oldest first."""
     begin, end = stamp_from_msg(request.from_stamp), stamp_from_msg(request.to_stamp)
     if end and begin > end:
         raise Refused(Codes.BAD_REQUEST, "the time ends before it begins")

@@ -1,4 +1,4 @@
-"""Feed of the memory: what the running stack says, handed over on one worker."""
+"""Feed of the memory: receives the stack's messages and adds them to a `MemoryChain` on one worker."""
 
 from __future__ import annotations
 
@@ -27,20 +27,21 @@ from lodestar_ros.conversions_agent import decision_from_msg
 from lodestar_ros.conversions_news import directive_news_from_msg
 from lodestar_ros.conversions_scene import keyframe_from_msg
 from lodestar_ros.conversions_world import event_from_msg
-from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.workers import QueueWorker
 
+MEMORY_LOOK_PERIOD = 1.0  # s of real time between looks of the camera that count for coverage; chosen
+MEMORY_POSE_PERIOD = 0.2  # s of real time between poses; below SEGMENT_POSE_GAP, also at twice real time
 POSE_HOLDS = 1.0  # s for which the newest transform is valid
-BACKLOG = 500  # pieces of work that wait, from which images are dropped; chosen: some seconds of all topics
+BACKLOG = 500  # waiting messages above which observations are dropped; chosen: some seconds of all topics
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Copies that an answer needs beside the store; later messages do not change them. pose: (3,), None = lost.
+    """Copies of the data that an answer needs beside the store. pose: (3,), None = unknown.
 
-    in_view: entity id -> pixels of the last image.
+    in_view: entity id -> pixels in the newest image.
     """
 
     scene: SceneMirror
@@ -52,7 +53,7 @@ class Surroundings:
 
 
 class MemoryFeed:
-    """Feed a `MemoryChain`. Callbacks only note work; one worker converts and remembers.
+    """Feeds a `MemoryChain`. Callbacks only queue work; one worker converts and stores it.
 
     Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``frontiers``, ``decision``,
     ``directive_report``, ``grid``, ``world_events``, ``camera_info``, TF. Calls: ``get_entities``.
@@ -61,7 +62,7 @@ class MemoryFeed:
     def __init__(self, node: LodestarNode, config: MemoryConfig, frames: FrameNames) -> None:
         self._node, self._frames = node, frames
         self._lock = threading.Lock()
-        self._posted = self._done = 0  # pieces of work; counted on the executor and on the worker
+        self._posted = self._done = 0  # numbers of queued and finished functions
         self._worker: QueueWorker[Callable[[], None]] = QueueWorker(
             "memory", self._work, node.diagnostics.error
         )
@@ -78,34 +79,34 @@ class MemoryFeed:
         node.listen(msg.Decision, "decision", self._later(self._take_decision), qos.EVENT)
         node.listen(msg.WorldEvent, "world_events", self._later(self._take_event), qos.EVENT)
         node.listen(msg.DirectiveReport, "directive_report", self._later(self._take_report), qos.EVENT)
-        node.steady_timer(config.pose_period, self._find_pose)
-        node.steady_timer(config.look_period, self._look)
+        node.steady_timer(MEMORY_POSE_PERIOD, self._find_pose)
+        node.steady_timer(MEMORY_LOOK_PERIOD, self._look)
         node.diagnostics.value("backlog", lambda: self.backlog)
 
     # --- the worker ---------------------------------------------------------------------------------------------
 
     def post(self, work: Callable[[], None]) -> None:
-        """Do some work on the worker, after what was posted before. On the executor."""
+        """Queue a function for the worker. Executor only."""
         self._posted += 1
         self._worker.submit(work)
 
     @property
     def backlog(self) -> int:
-        """Return the number of pieces of work that wait."""
+        """Return the number of queued functions."""
         return self._posted - self._done
 
     def alone(self, work: Callable[[], None]) -> None:
-        """Do some work now, while the worker does none; for other workers."""
+        """Call a function at once on the calling worker's thread, while the feed's own worker is blocked."""
         with self._lock:
             work()
 
     def scene(self) -> SceneMirror:
-        """Return the scene as it is now, for another thread."""
+        """Return a copy of the current scene. Safe to call from other threads."""
         with self._lock:
             return self.chain.scene.snapshot()
 
     def surroundings(self) -> Surroundings:
-        """Return what is known now, for another thread."""
+        """Return copies of the current data. Safe to call from other threads."""
         with self._lock:
             chain = self.chain
             return Surroundings(
@@ -122,32 +123,22 @@ class MemoryFeed:
         return lambda message: self.post(partial(take, message))
 
     def close(self) -> None:
-        """Keep what is under way; call it while the store is open."""
+        """Finish the queued work and store it; call this while the store is open."""
         self.post(self.chain.close)
         self._worker.close()
 
-    # --- where the robot is -------------------------------------------------------------------------------------
+    # --- pose
+    # ---------------------------------------------------------------------------------------------------
 
     def _find_pose(self) -> None:
         stamp = self._node.now
         if stamp <= 0.0:
             return  # the clock has not begun
-        try:
-            pose = self._buffer.lookup_fresh(self._frames.map, self._frames.base, stamp, POSE_HOLDS)
-        except TransformUnavailable:
-            self.post(lambda: self.chain.take_pose(stamp, None))
-        else:
-            self.post(lambda: self.chain.take_pose(stamp, pose))
-            self._find_correction(stamp)
-
-    def _find_correction(self, stamp: float) -> None:
-        frames = self._frames
-        try:
-            map_from_odom = self._buffer.lookup_fresh(frames.map, frames.odom, stamp, POSE_HOLDS)
-            odom_from_base = self._buffer.lookup_fresh(frames.odom, frames.base, stamp, POSE_HOLDS)
-        except TransformUnavailable:
+        pose = self._buffer.find_fresh(self._frames.map, self._frames.base, stamp, POSE_HOLDS)
+        self.post(lambda: self.chain.take_pose(stamp, pose))
+        if pose is None or (found := self._buffer.find_chain(self._frames.chain, stamp, POSE_HOLDS)) is None:
             return  # a robot without odometry has no corrections
-        self.post(lambda: self.chain.take_correction(map_from_odom, odom_from_base, stamp))
+        self.post(lambda: self.chain.take_correction(*found, stamp))
 
     def _on_camera_info(self, message: CameraInfo) -> None:
         self._camera_frame = message.header.frame_id
@@ -156,16 +147,15 @@ class MemoryFeed:
         stamp = self._node.now
         if not self._camera_frame or stamp <= 0.0:
             return
-        try:
-            pose = self._buffer.lookup_fresh(self._frames.map, self._camera_frame, stamp, POSE_HOLDS)
-        except TransformUnavailable:
-            return  # `_find_pose` notes it
-        self.post(lambda: self.chain.take_look(stamp, pose))
+        pose = self._buffer.find_fresh(self._frames.map, self._camera_frame, stamp, POSE_HOLDS)
+        if pose is not None:  # `_find_pose` records a missing transform
+            self.post(lambda: self.chain.take_look(stamp, pose))
 
-    # --- what is seen and done ----------------------------------------------------------------------------------
+    # --- observations and events
+    # --------------------------------------------------------------------------------
 
     def _on_delta(self, delta: SceneDelta, paged: bool) -> None:
-        """On the worker."""
+        """Apply a delta of the scene to the chain. Runs on the worker."""
         (self.chain.take_page if paged else self.chain.take_delta)(delta)
 
     def _on_instances(self, message: msg.InstanceArray) -> None:

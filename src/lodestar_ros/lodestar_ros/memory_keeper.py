@@ -1,4 +1,4 @@
-"""The memory's store as the node has it: opened when it can be, and tried again while it cannot."""
+"""Opens the memory's store for the node, and tries again if it cannot be used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from lodestar_ros.keyframe_client import KeyframeClient
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.node import LodestarNode
 
-#: Of the statistics of the store.
+MEMORY_RETRY_PERIOD = 5.0  # s of real time before a store that cannot be opened is tried again; chosen
+
+#: Names of the store's statistics in the diagnostics.
 _REPORTED = (
     "records",
     "other_maps",
@@ -34,15 +36,16 @@ _REPORTED = (
 
 
 def placed(config: StoreConfig) -> StoreConfig:
-    """Return the configuration with its folder; one that is not absolute lies in the user's state folder."""
+    """Return the configuration with an absolute folder; a relative one is taken from the user's state folder."""
     folder = Path(config.folder).expanduser() if config.folder else Path("memory")
     return replace(config, folder=str(folder if folder.is_absolute() else state_home() / folder))
 
 
 class MemoryKeeper:
-    """Own the store, on the feed's worker. A store that is locked, full, foreign or read-only is tried again.
+    """Owns the store, on the feed's worker. A store that is locked, full, foreign or read-only is opened again later.
 
-    store: None while it cannot be used; problem says why and what to do. exports: folder for `export_file`.
+    store: None while it cannot be used; `problem` then holds the reason and remedy. exports: folder for
+    `export_file`.
     """
 
     def __init__(
@@ -55,9 +58,7 @@ class MemoryKeeper:
     ):
         self._node, self._feed, self._book, self._images = node, feed, book, images
         self._config = placed(config.store)
-        beside = Path(self._config.folder).parent / "exports"
-        self.exports = Path(config.exports).expanduser().absolute() if config.exports else beside
-        self._retry = config.retry_period
+        self.exports = Path(self._config.folder).parent / "exports"
         self._next = 0.0
         self._told = ""
         self.store: MemoryStore | None = None
@@ -67,7 +68,7 @@ class MemoryKeeper:
         node.on_close(self._close)
 
     def tick(self) -> None:
-        """Open the store if it is due, and look at it. On the feed's worker."""
+        """Open the store if that is due, and report its statistics. Runs on the feed's worker."""
         if self.store is None and time.monotonic() >= self._next:
             self._open()
         if self.store is not None:
@@ -79,13 +80,13 @@ class MemoryKeeper:
             self.store = MemoryStore.open(self._config, self._embed, self._images.erase)
         except (StoreError, OSError) as error:
             self.problem = str(error)
-            self._next = time.monotonic() + self._retry
+            self._next = time.monotonic() + MEMORY_RETRY_PERIOD
         else:
             self.problem = ""
             self._feed.chain.use_store(self.store)
 
     def _embed(self, phrases: Sequence[str]) -> np.ndarray:
-        """On the store's worker, or on that of an answer."""
+        """Return the vectors of phrases. Runs on the store's worker or on an answer's worker."""
         return self._book.vectors(phrases)
 
     def _say(self) -> None:
@@ -103,7 +104,7 @@ class MemoryKeeper:
         self._told = problem
 
     def _show(self) -> None:
-        """Report the state in the diagnostics."""
+        """Add the store's and the chain's counters to the diagnostics."""
         chain, value = self._feed.chain, self._node.diagnostics.value
         for name in _REPORTED:
             value(f"store.{name}", partial(self._statistic, name))

@@ -1,4 +1,4 @@
-"""Has a running stack do the steps of a mission: directives, questions, reports of changes, saves."""
+"""Client that has a running stack execute a mission's steps: directives, questions, reports of changes, saves."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from lodestar.missions.report import plain_text
 from lodestar.missions.sentences import constraints_of
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import AnswerQuestion, FollowDirective
+from lodestar_ros.client_watch import OwnedGoal
 from lodestar_ros.conversions_language import constraint_to_msg
 from lodestar_ros.directive_run import CANCEL_TIMEOUT, DirectiveRun, End
 from lodestar_ros.selector_watch import SelectorWatch
 from lodestar_ros.sent_goal import SentGoal, goal_of
 from lodestar_ros.terminal import not_heard
 
-# Seconds of wall time.
-_SERVER_TIMEOUT = 20.0  # a node that died is started again after 0.5 s, and starts for some seconds
-_QUESTION_TIMEOUT = 90.0  # the grammar's tables take seconds once, a language model up to 30
+# Timeouts in seconds of wall time.
+_SERVER_TIMEOUT = 20.0  # a node that died is restarted after 0.5 s, and starts for some seconds
+_QUESTION_TIMEOUT = 90.0  # loading the grammar takes seconds once, a language model up to 30 s
 _COMMAND_TIMEOUT = 600.0
 _POLL = 0.1
 _HALTS = (FollowDirective.Result.HELD, FollowDirective.Result.CANCELLED)
@@ -39,28 +40,29 @@ _DRIVES = (StepKind.DIRECTIVE, StepKind.WAYPOINT)
 
 
 class StackPerformer:
-    """Does steps one at a time, on the thread that calls.
+    """Executes one step at a time, on the calling thread.
 
-    Every drive is a directive, also one to a waypoint: motion_gate lets nothing pass while no directive runs, and only
-    the goal selector keeps the navigator out of keep-out zones and obeys a hold. stop: set where the mission is to
-    stop; what runs is cancelled then. tell: says a line of progress.
+    Every drive is a directive, also one to a waypoint: motion_gate passes no velocity without a directive, and only
+    the goal selector keeps the navigator out of keep-out zones and obeys a hold. stop: event that ends the mission and
+    cancels the current step. tell: called with each line of progress.
     """
 
     def __init__(self, node: Node, stop: threading.Event, tell: Callable[[str], None]) -> None:
         self._node, self._stop, self._tell = node, stop, tell
+        self._owner = OwnedGoal(node)
         self._directives = ActionClient(node, FollowDirective, "follow_directive")
         self._questions = ActionClient(node, AnswerQuestion, "memory/answer")
         self._watch = SelectorWatch(node, lambda text: tell(plain_text(text)))
 
     def pause(self, seconds: float) -> bool:
-        """Wait; return whether the mission is to stop."""
+        """Wait; return whether the mission must stop."""
         end = time.monotonic() + seconds
         while not self._stop.is_set() and (left := end - time.monotonic()) > 0.0:
             rclpy.spin_once(self._node, timeout_sec=min(left, _POLL))
         return self._stop.is_set()
 
     def perform(self, step: Step, token: str) -> Outcome:
-        """See `lodestar.missions.runner.Performer`."""
+        """Execute a step and return its outcome; see `lodestar.missions.runner.Performer`."""
         if step.kind in _DRIVES:
             return self._follow(_goal_of(step), bytes.fromhex(token))
         if step.kind is StepKind.QUESTION:
@@ -68,11 +70,14 @@ class StackPerformer:
         return self._command(*_command_of(step))
 
     def take_back(self, kind: StepKind, token: str) -> Outcome | None:
-        """See `lodestar.missions.runner.Performer`. Without an answer, the goal selector has no such goal any more."""
+        """Cancel the goal of a step sent before; return its outcome if it had ended already, else None.
+
+        See `lodestar.missions.runner.Performer`. No answer means that the goal selector does not know the goal.
+        """
         if kind not in _DRIVES or not self._is_there(self._directives):
             return None
         handle = goal_of(self._directives, FollowDirective, bytes.fromhex(token))
-        for _ in range(2):  # the first answer is lost where the server has not discovered this client yet
+        for _ in range(2):  # the first answer is lost if the server has not discovered this client yet
             handle.cancel_goal_async()
             ended = handle.get_result_async()
             if self._wait(ended, CANCEL_TIMEOUT):
@@ -88,7 +93,7 @@ class StackPerformer:
         if not self._is_there(self._directives):
             return self._absent("No goal selector answered.")
         run = DirectiveRun(self._directives, self._watch, self._wait)
-        end = run.follow(goal, identity, self._stop.is_set)
+        end = run.follow(self._owner.mark(goal), identity, self._stop.is_set)
         if end is End.STOPPED:
             self._tell("Cancelling; the robot stops.")
             run.cancel(self._wait_through)
@@ -116,7 +121,7 @@ class StackPerformer:
     # --- questions ---
 
     def _ask(self, question: str) -> Outcome:
-        """Return the answer, which is kept as it is and never obeyed."""
+        """Ask the memory; the outcome holds its answer as text, which is never executed."""
         if not self._is_there(self._questions):
             return self._interrupted_or(f"No memory node answered. {not_heard(self._node)}")
         sent = SentGoal(
@@ -148,7 +153,7 @@ class StackPerformer:
     # --- programs ---
 
     def _command(self, module: str, *arguments: str) -> Outcome:
-        """Run one of the commands for a terminal to its end. It is a process of its own, as it may take much memory."""
+        """Run a terminal command to its end, as its own process, because it may need much memory."""
         line = [sys.executable, "-m", module, *arguments]
         if self._node.get_namespace() != "/":
             line += ["--namespace", self._node.get_namespace()]
@@ -180,20 +185,20 @@ class StackPerformer:
         return True
 
     def _wait(self, future: Any, seconds: float) -> bool:
-        """Wait for a future, and not where the mission is to stop; return whether it is done."""
+        """Wait for a future; give up when the mission must stop. Return whether the future is done."""
         end = time.monotonic() + seconds
         while not future.done() and not self._stop.is_set() and (left := end - time.monotonic()) > 0.0:
             rclpy.spin_until_future_complete(self._node, future, timeout_sec=min(left, _POLL))
         return future.done()
 
     def _wait_through(self, future: Any, seconds: float) -> bool:
-        """Wait for a future also where the mission is to stop; return whether it is done."""
+        """Wait for a future even if the mission must stop; return whether it is done."""
         rclpy.spin_until_future_complete(self._node, future, timeout_sec=seconds)
         return future.done()
 
 
 def _goal_of(step: Step) -> FollowDirective.Goal:
-    """Return the goal of a directive or a waypoint."""
+    """Return the FollowDirective goal of a directive or waypoint step."""
     goal = FollowDirective.Goal(time_limit=Duration(seconds=step.time_limit).to_msg())
     if step.place is None:
         goal.text = step.words
@@ -208,7 +213,7 @@ def _goal_of(step: Step) -> FollowDirective.Goal:
 
 
 def _command_of(step: Step) -> list[str]:
-    """Return module and arguments of a step that a command for a terminal does."""
+    """Return module and arguments of a step that is executed by a terminal command."""
     if step.changes is None:
         return ["lodestar_ros.maps", "save", _absolute(step.folder)]
     given = step.changes
@@ -241,7 +246,7 @@ def _directive_outcome(result: FollowDirective.Result) -> Outcome:
 
 
 def finite(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts without numbers that nobody knows."""
+    """Return the facts without numbers that are not finite."""
     return {
         key: value for key, value in facts.items() if not isinstance(value, float) or math.isfinite(value)
     }

@@ -1,4 +1,4 @@
-"""Periodic comparison of the scene with the map as it was loaded."""
+"""Periodic comparison of the scene with the loaded map."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from lodestar_ros.workers import LatestWorker
 
 
 class MovedThingsWatch:
-    """Compare on a thread of its own; archive and publish on the worker that publishes the scene's changes.
+    """Compares the scene with the loaded map on its own thread; archives entities that were seen elsewhere.
 
-    Publishes: ``~/changes`` since the map was loaded, when they differ, while somebody hears them.
+    They are archived on the worker that publishes the scene's changes. Publishes: ``~/changes`` since the map
+    was loaded, on changes, while the topic has subscribers.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class MovedThingsWatch:
         node.diagnostics.value("archived.seen_elsewhere", lambda: self._archived)
 
     def _compare(self, moved: MovedThings) -> None:
-        """On the thread of the comparison."""
+        """Compare the scene with the loaded map; publish changes. Runs on the comparison's thread."""
         found = moved.find()
         if found.ids:
             self._submit(lambda: self._archive(moved, found))
@@ -61,13 +62,13 @@ class MovedThingsWatch:
 
     def _room_at(self, place: np.ndarray) -> str:
         if not self._chain.building.is_here(float(place[2])):
-            return ""  # the rooms are those of the robot's floor
+            return ""  # the region map covers only the robot's floor
         identity = int(self._scene.rooms.at(np.asarray(place, float)[None])[0])
         region = self._scene.regions.get(identity)
         return "" if region is None else region.label
 
     def _archive(self, moved: MovedThings, found: SeenElsewhere) -> None:
-        """On the worker."""
+        """Archive entities that were seen elsewhere, and publish their deltas. Runs on the scene's worker."""
         for delta in moved.archive(found):
             self._archived += 1
             self._publish(delta)

@@ -1,6 +1,6 @@
 """Asynchronous client of `navigate_to_pose`, independent of Nav2's version.
 
-Humble's result is empty, Jazzy's has `error_code` and `error_msg`, Kilted's knows more codes; the goal is the same.
+Humble's result is empty, Jazzy's has `error_code` and `error_msg`, Kilted's has more codes; the goal is the same.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Nav2Config:
 
 @dataclass
 class _Goal:
-    """One goal and its state; only the newest counts."""
+    """One goal and its state; only the newest goal counts."""
 
     epoch: int
     heard: float
@@ -50,7 +50,7 @@ _ENDINGS = {
 
 
 class Nav2Client:
-    """Send one goal at a time and report its outcome, without waiting.
+    """Sends one goal at a time and reports its outcome, without blocking.
 
     on_event is called on the executor. Events of a replaced goal are dropped.
     """
@@ -67,7 +67,7 @@ class Nav2Client:
         self._config = config
         self._client = ActionClient(node, NavigateToPose, name)
         self._cancel_all = node.create_client(CancelGoal, f"{name}/_action/cancel_goal")
-        self._clearing = False  # all goals must be cancelled
+        self._clearing = False  # all goals of the navigator must be cancelled
         self._goal: _Goal | None = None
 
     @property
@@ -76,7 +76,7 @@ class Nav2Client:
         return self._client.server_is_ready()
 
     def send(self, epoch: int, goal: np.ndarray, stamp: float) -> None:
-        """Send the robot to goal (3,) x, y, yaw in map; replaces the goal before it."""
+        """Send the robot to goal (3,) x, y, yaw in map; replaces the previous goal."""
         if not self.available:
             self._goal = None
             self._report(NavigationKind.UNAVAILABLE, epoch, message="no navigator serves navigate_to_pose")
@@ -86,7 +86,8 @@ class Nav2Client:
         request = NavigateToPose.Goal(
             pose=planar_to_stamped(goal, stamp), behavior_tree=self._config.behavior_tree
         )
-        request.pose.header.stamp.sec = request.pose.header.stamp.nanosec = 0  # the newest transform is meant
+        # a zero stamp selects the newest transform
+        request.pose.header.stamp.sec = request.pose.header.stamp.nanosec = 0
         current.sent = SentGoal(
             self._client,
             NavigateToPose,
@@ -112,10 +113,10 @@ class Nav2Client:
     def _clear(self) -> None:
         if self._clearing and self._cancel_all.service_is_ready():
             self._clearing = False
-            self._cancel_all.call_async(CancelGoal.Request())  # without id and stamp: every goal
+            self._cancel_all.call_async(CancelGoal.Request())  # an empty request cancels every goal
 
     def check(self) -> None:
-        """Give up a silent navigator; call this a few times a second."""
+        """Report a navigator that does not answer, and cancel its goal; call this a few times a second."""
         self._clear()
         goal = self._goal
         if goal is None:

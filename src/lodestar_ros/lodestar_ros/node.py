@@ -23,11 +23,11 @@ from lodestar_ros.parameters import declare_config
 from lodestar_ros.transforms import TransformListener
 from lodestar_ros.twins import Presence, TwinWatch
 
-WALL_PERIOD = 1.0  # s between two looks at the wall clock
+WALL_PERIOD = 1.0  # s between two checks of the wall clock
 
 
 class ClockHolder(Protocol):
-    """A holder of stamps: times, pairs that wait, a trail, a rate."""
+    """An object that stores stamps (times, waiting pairs, a path, a rate) and can forget them."""
 
     def restart_clock(self) -> None: ...
 
@@ -37,17 +37,23 @@ H = TypeVar("H", bound=ClockHolder)
 
 @dataclass(frozen=True)
 class FrameNames:
-    """The frames of REP 105."""
+    """Names of the frames of REP 105."""
 
     map: str = "map"
     odom: str = "odom"
     base: str = "base_link"
 
+    @property
+    def chain(self) -> tuple[str, str, str]:
+        """Return the names from map to base."""
+        return self.map, self.odom, self.base
+
 
 class LodestarNode(Node):
     """A node whose inputs are checked and counted, and whose workers end with it.
 
-    shared: the parameters of several parts; every node declares them, so that one section sets them for all.
+    shared: parameters of several parts; every node declares them, so that one section of a profile sets them
+    for all.
     """
 
     def __init__(self, name: str, **kwargs: Any) -> None:
@@ -55,8 +61,9 @@ class LodestarNode(Node):
         self.shared = declare_config(self, SharedConfig, "shared.")
         presence = Presence(self.get_fully_qualified_name())
         self.diagnostics = Diagnostics(self, lambda: presence.me.text())
-        self._unheard = ""  # publishers of transforms that cannot be heard, as they were told
-        self.refusal = ""  # reason for ending itself; see executors.run
+        self._unheard = ""  # the last reported text on publishers of transforms that cannot be received
+        self.refusal = ""  # why the node ends itself, "" = it runs on; see executors.run
+        self.failed = False  # whether an exception ends this process
         self._twins = TwinWatch(self, presence, self._on_twin)
         self._closers: list[Callable[[], None]] = []
         self._timed: list[Callable[[], object]] = [self.diagnostics.restart_clock]
@@ -73,12 +80,12 @@ class LodestarNode(Node):
         return self.get_clock().now().nanoseconds * 1e-9
 
     def timed(self, holder: H) -> H:
-        """Return a holder of stamps, whose `restart_clock` is called whenever time begins anew; see `restart_clock`."""
+        """Register an object whose `restart_clock` is called when time restarts; return it. See `restart_clock`."""
         self._timed.append(holder.restart_clock)
         return holder
 
     def on_clock_restart(self, reset: Callable[[], object]) -> None:
-        """Register what else is to be done then, on the executor."""
+        """Register a function that is called on the executor when time restarts."""
         self._timed.append(reset)
 
     def restart_clock(self) -> None:
@@ -86,7 +93,7 @@ class LodestarNode(Node):
         for reset in self._timed:
             try:
                 reset()
-            except Exception as error:  # the others must forget too
+            except Exception as error:  # the other objects must forget too
                 self.diagnostics.error(error)
 
     def _watch_wall(self) -> None:
@@ -108,8 +115,8 @@ class LodestarNode(Node):
     ) -> None:
         """Subscribe; late, repeated or malformed messages are counted and dropped, and no error ends the node.
 
-        stamped: the header's stamp must ascend. raw: the callback takes the serialized bytes.
-        Images are CompressedImages where ``shared.transport`` says so.
+        stamped: the header's stamp must ascend. raw: the callback takes the serialized bytes. Images are
+        CompressedImages where ``shared.transport`` says so.
         """
         form = self.shared.transport.of(topic) if message_type is Image else ""
         source = f"{self.resolve_topic_name(topic)}/{form}" if form else topic
@@ -125,7 +132,7 @@ class LodestarNode(Node):
         self.create_subscription(CompressedImage if form else message_type, source, receive, profile, raw=raw)
 
     def _accept(self, monitor: InputMonitor, stamp: float) -> bool:
-        """Return whether to use a message of this stamp; tell of stamps from the future and of a restarted source."""
+        """Return whether to use a message of this stamp; report stamps from the future and a restarted source."""
         futures, restarts = monitor.drops["future"], monitor.restarts
         used = monitor.accept(stamp, self.now)
         if monitor.drops["future"] > futures:
@@ -178,7 +185,9 @@ class LodestarNode(Node):
         return listener
 
     def _tell_unheard(self, listener: TransformListener) -> str:
-        """Return who cannot be heard on /tf and /tf_static; each change is logged, and warned of in the diagnostics."""
+        """Return which publishers of /tf and /tf_static cannot be received; log each change and add a
+        diagnostics notice.
+        """
         text = listener.unheard()
         if text:
             self.diagnostics.notice(text, 2.0)
@@ -195,7 +204,7 @@ class LodestarNode(Node):
         self._closers.append(close)
 
     def close(self) -> None:
-        """Call the registered functions, the last first; one that fails keeps none of the others from it."""
+        """Call the registered functions, the last first; an error in one does not stop the others."""
         while self._closers:
             try:
                 self._closers.pop()()

@@ -1,4 +1,4 @@
-"""Texts of an operator who has no action client: directives, and answers to the last question by number."""
+"""Parsing of an operator's texts: directives, and answers to the last question by number."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from dataclasses import dataclass
 
 from lodestar.scene.captions import clean_text
 
-LONGEST = 2000  # characters of a directive
 _NUMBER = re.compile(r"(?:answer|choice|number)?\s*#?(\d{1,3})\s*[.!]?", re.IGNORECASE)
 
 
 class RequestRefused(ValueError):
-    """The text asks for nothing that can be sent; the message says what to do."""
+    """Raised for a text that is no valid request; the message says what to do."""
 
 
 @dataclass(frozen=True)
 class AskedBack:
-    """A question that the last directive ended with. choices: in words, counted from 1."""
+    """A question that ended the last directive. choices: in words, numbered from 1."""
 
     question_id: str
     choices: tuple[str, ...]
@@ -34,15 +33,13 @@ class DirectiveRequest:
 
 
 def request_of(text: str, asked: AskedBack | None) -> DirectiveRequest:
-    """Return what a text asks for: a number answers the question, anything else is a directive.
+    """Return the request in a text: a number answers the open question, any other text is a directive.
 
-    asked: the question that is open, None = none. Raises RequestRefused.
+    asked: the open question, None = none. Raises RequestRefused.
     """
     said = text.strip()
     if not said:
         raise RequestRefused('the text is empty; say what to do, such as "find the red chair"')
-    if len(said) > LONGEST:
-        raise RequestRefused(f"the text has {len(said)} characters; say it in {LONGEST} at most")
     number = _NUMBER.fullmatch(said)
     if number is None:
         return DirectiveRequest(text=said)
@@ -59,7 +56,9 @@ def request_of(text: str, asked: AskedBack | None) -> DirectiveRequest:
 def ending_in_words(
     report: str, error_code: int, error_msg: str, question: str, choices: Sequence[str]
 ) -> str:
-    """Return how a directive ended, for a person: its report, its error, and the question with how to answer it."""
+    """Return the end of a directive in words: its report, its error, and its question with instructions to
+    answer it.
+    """
     said = [report or error_msg]
     if error_code:
         why = f": {error_msg}" if report and error_msg and error_msg not in report else ""

@@ -27,7 +27,7 @@ ROS_PARAMETERS = ("use_sim_time", "start_type_description_service", "qos_overrid
 
 
 class ParameterError(ValueError):
-    """A parameter is unknown or has an invalid value; the message names it and what is valid."""
+    """Raised for an unknown parameter or an invalid value; the message names it and the valid values."""
 
 
 def declare_config(
@@ -35,7 +35,7 @@ def declare_config(
 ) -> Config:
     """Return the dataclass with the node's parameters where given and its own defaults elsewhere.
 
-    defaults: replaces the type's defaults, as for a field whose default differs from its type's.
+    defaults: used in place of the type's defaults.
     Raises ParameterError for a value of the wrong type or one that the dataclass refuses.
     """
     hints = get_type_hints(config_type)

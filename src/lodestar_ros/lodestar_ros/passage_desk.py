@@ -1,4 +1,4 @@
-"""Stairs and lifts in nodes: the goal selector walks the robot over them, and people tell it of floors and of lifts."""
+"""Stairs and lifts in the goal selector: walks the robot over them, and receives a person's statements about floors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.assembly.passage_driver import PassageDriver
 from lodestar.floors.config import FloorsConfig
 from lodestar.floors.records import PassageKind
-from lodestar.floors.stair_walk import approach_of
+from lodestar.floors.stair_walk import STAIR_WALK_FRESH, approach_of
 from lodestar.geometry.poses import yaw_of
 from lodestar.language.levels import read_floor_news
 from lodestar_ros import qos
@@ -26,18 +26,19 @@ from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare
 
-_GATE = "motion_gate"  # name of the node through which commands reach the base
+_GATE = "motion_gate"  # name of the node that passes commands to the base
 _PERIOD = 0.05  # s between two commands; the motion gate's `command_timeout` is 0.2 s
-_GAIT_PATIENCE = 2.0  # s in which the base must have answered for its gait; chosen
+_GAIT_PATIENCE = 2.0  # s in which the base must confirm its gait; chosen
 
 
 class PassageDesk:
-    """Carries out `TakePassage` for the loop, and passes on to ``mapping`` what concerns floors.
+    """Executes the decision loop's `TakePassage` commands (stairs, lifts), and reports facts about floors to
+    ``mapping``.
 
     Publishes: ``cmd_vel`` (for the motion gate, while a passage is taken), ``~/passage`` (JSON, for `FloorDesk`).
-    Subscribes: ``~/told``: what a person says, such as "you are on the second floor", "the door is open", "there is a
-    lift in front of you". Calls ``go2_base/climb``, the gait for stairs, where it is up. Without
-    `shared.floors.stairs` and `.lifts` it moves nothing. `cmd_vel_stamped`: as the motion gate's.
+    Subscribes: ``~/told``: a person's statement, such as "you are on the second floor", "the door is open", "there is a
+    lift in front of you". Calls ``go2_base/climb``, the gait for stairs, if it is available. Without
+    `shared.floors.stairs` and `.lifts` it moves nothing. `cmd_vel_stamped`: the same value as the motion gate's.
     """
 
     def __init__(
@@ -45,12 +46,14 @@ class PassageDesk:
     ) -> None:
         self._node, self._loop, self._thread, self._frames = node, loop, thread, frames
         self._config: FloorsConfig = node.shared.floors
-        self._driver = PassageDriver(self._config)
+        self._driver = PassageDriver()
         self._buffer = node.transforms(newest=True).buffer
-        self._news = node.create_publisher(String, "~/passage", qos.EVENT)  # news that is old would be untrue
+        # not latched: old news would be wrong
+        self._news = node.create_publisher(String, "~/passage", qos.EVENT)
         node.listen(String, "~/told", self._on_told, qos.EVENT)
         self._stamped = stamped = declare(node, "cmd_vel_stamped", bool, False)
-        self._waits: tuple[TakePassage, float, Any] | None = None  # for the gait: command, since when, answer
+        # the command that waits for the gait, its start time, the service's answer
+        self._waits: tuple[TakePassage, float, Any] | None = None
         if self._config.stairs or self._config.lifts:
             self._out = node.create_publisher(TwistStamped if stamped else Twist, "cmd_vel", qos.COMMAND)
             node.on_close(self.stop)
@@ -58,7 +61,7 @@ class PassageDesk:
             node.steady_timer(_PERIOD, self._step)
 
     def carry_out(self, command: TakePassage | PassageFailed) -> None:
-        """Begin to take a passage; or pass on that one could not be taken."""
+        """Start taking a passage, or report to ``mapping`` that a passage could not be taken."""
         if isinstance(command, PassageFailed):
             self._say(failed=command.passage, why=command.why)
             return
@@ -79,23 +82,23 @@ class PassageDesk:
             self._driver.take(command)
 
     def cancel(self, ticket: int) -> None:
-        """End the walk or ride of a ticket; the robot stands where it is."""
+        """Cancel the passage with this ticket; the robot stands where it is."""
         waits = self._waits is not None and self._waits[0].ticket == ticket
         if waits or self._driver.cancel(ticket):
             self._over()
 
     def stop(self) -> None:
-        """End whatever is under way; the robot stands."""
+        """Cancel the passage under way, if any; the robot stands."""
         if self._waits is not None or self._driver.ticket:
             self._driver.cancel(self._driver.ticket)
             self._over()
 
     def _unheard(self) -> str:
-        """Return why the motion gate would not hear a command, "" where it would, or is not up yet."""
+        """Return why the motion gate would not receive a command; "" if it would, or is not running yet."""
         hearers = self._node.get_subscriptions_info_by_topic("cmd_vel")
         gates = [
             info for info in hearers if info.node_name == _GATE
-        ]  # others may listen beside it, as a recorder
+        ]  # other nodes may subscribe too, such as a recorder
         heard = {info.topic_type for info in gates or hearers}
         own = f"geometry_msgs/msg/{'TwistStamped' if self._stamped else 'Twist'}"
         if not heard or own in heard:
@@ -106,8 +109,8 @@ class PassageDesk:
         self._out.publish(velocity_to_msg(velocity, self._node.now, self._stamped, self._frames.base))
 
     def _over(self, done: bool = False) -> None:
-        """Stand, and tell others then. Of a passage that was taken, `mapping` forgets by itself, when it has joined its
-        floors.
+        """Send zero velocity, reset the gait and report the end. After success, `mapping` clears the passage
+        by itself.
         """
         self._waits = None
         self._send(np.zeros(3))
@@ -117,7 +120,7 @@ class PassageDesk:
             self._gait.call_async(SetBool.Request(data=False))
 
     def _step(self) -> None:
-        """Send the next command of what is under way; zeros while the pose is old."""
+        """Send the next velocity of the current passage; zeros while the pose is too old."""
         now = self._node.now
         if self._waits is not None:
             self._await_gait(now)
@@ -156,9 +159,9 @@ class PassageDesk:
             )
 
     def _pose(self, now: float) -> tuple[np.ndarray, float]:
-        """Return the base's pose (4, 4) in map and its stamp; one that is too old to count where none is known."""
+        """Return the base's pose (4, 4) in map and its stamp; the stamp is -inf if no fresh pose is known."""
         try:
-            frames, fresh = self._frames, self._config.walk.fresh
+            frames, fresh = self._frames, STAIR_WALK_FRESH
             return self._buffer.lookup_fresh(frames.map, frames.base, now, fresh), now
         except TransformUnavailable:
             return np.eye(4), -math.inf
@@ -169,14 +172,12 @@ class PassageDesk:
     def _on_told(self, message: String) -> None:
         told = read_floor_news(message.data)
         if self._driver.rides and (told.door is not None or told.level is not None):
-            self._driver.hear(
-                told.door, told.level
-            )  # `mapping` believes that it is still on the floor that it left
+            self._driver.hear(told.door, told.level)  # `mapping` still assumes the floor that the robot left
         elif told.is_lift:
             pose, stamp = self._pose(self._node.now)
-            if math.isfinite(stamp):  # it stands before the door, as `approach_of` has it
+            if math.isfinite(stamp):  # the robot stands before the door, as in `approach_of`
                 before = np.array([pose[0, 3], pose[1, 3], yaw_of(pose)])
-                ahead = 2.0 * before - approach_of(before, self._config.walk)
+                ahead = 2.0 * before - approach_of(before)
                 self._say(lift=[*ahead[:2].tolist(), float(before[2])])
         elif told.level is not None:
             self._say(level=told.level)

@@ -15,12 +15,12 @@ from lodestar_ros.workers import QueueWorker
 
 
 def pictures_of(directive: Directive) -> tuple[bytes, ...]:
-    """The pictures of its steps' own items."""
+    """Return the pictures in the items of the directive's steps."""
     return tuple(image for step in directive.steps if step.item is not None for image in step.item.images)
 
 
 class PictureDesk:
-    """Replace the pictures of directives by words."""
+    """Describes pictures of directives by a vision model on a worker, and adds the descriptions to the directives."""
 
     def __init__(self, config: PicturesConfig, read: PictureReader | None = None) -> None:
         self._config = config
@@ -29,9 +29,10 @@ class PictureDesk:
         self._worker: QueueWorker | None = None
 
     def submit(self, ticket: Any, directive: Directive | None, images: tuple[bytes, ...]) -> None:
-        """Have pictures described; without a directive they are one. Raises BadPicture for too many.
+        """Queue a directive's pictures to be described; without a directive, one is made from the pictures.
 
-        ticket: has `is_wanted`; pictures that nobody wants any more when it is their turn are left out.
+        Raises BadPicture for too many. ticket: has `is_wanted`; pictures whose ticket is no longer wanted
+        when their turn comes are skipped.
         """
         count = len(images) + (len(pictures_of(directive)) if directive is not None else 0)
         if count > self._config.limit:
@@ -41,7 +42,7 @@ class PictureDesk:
         self._worker.submit((ticket, directive, images))
 
     def take(self) -> list[tuple[Any, Directive | BadPicture]]:
-        """Return the tickets done since the last call, with their directive or the error."""
+        """Return the tickets finished since the last call, each with its directive or its error."""
         done = []
         while True:
             try:

@@ -1,4 +1,4 @@
-"""The service by which a person points at the map: "that is it"."""
+"""The service by which a person points at an object on the map."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ class PointServer:
         ServiceWorker(node, PointOut, "~/point_out", self._answer, submit=thread.post)
 
     def _answer(self, request: PointOut.Request, response: PointOut.Response) -> PointOut.Response:
-        """On the loop's thread."""
+        """Return the meaning of a click: an answer to a question, or a correction. Runs on the decision
+        loop's thread; raises Refused.
+        """
         point: np.ndarray = point_from_msg(request.point)
         try:
             pointed = self._loop.point_out(point, self._now())

@@ -1,4 +1,4 @@
-"""A click on the map, carried to the goal selector, and what it says of the thing to the world model."""
+"""Client that sends a click on the map to the goal selector, and the resulting correction to the world model."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from lodestar_ros.conversions import point_to_msg
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.sent_goal import SentGoal
 
-PERIOD = 0.1  # s of real time between two looks at what is late
-PATIENCE = 5.0  # s that the goal selector may take for a click (real time)
+PERIOD = 0.1  # s of real time between two checks for a late answer
+PATIENCE = 5.0  # s of real time in which the goal selector must answer a click
 
 Reply = Callable[[str, np.ndarray, bool], None]
 
 
 class PointingClient:
-    """Asks what each click means, one at a time. All on the executor.
+    """Requests the meaning of each click, one at a time. Executor only.
 
-    reply(text, place, ok): what came of the click at (3,) in map. answer(question_id, choice): the click answers this
-    question.
+    reply(text, place, ok): called with the outcome of the click at (3,) in map. answer(question_id, choice): called if
+    the click answers this question.
     """
 
     def __init__(
@@ -38,13 +38,12 @@ class PointingClient:
         self._reply, self._answer, self._steady = reply, answer, steady
         self._client = node.create_client(PointOut, "point_out")
         self._corrections = ActionClient(node, CorrectBelief, "correct")
-        self._asked: tuple[Any, np.ndarray, float] | None = (
-            None  # future, place, time until which it may take
-        )
+        # the answer's future, the clicked place, the time at which the answer is late
+        self._asked: tuple[Any, np.ndarray, float] | None = None
         node.steady_timer(PERIOD, self._check)
 
     def point(self, place: np.ndarray) -> None:
-        """Ask what (3,) in map means."""
+        """Request the meaning of a click at (3,) in map."""
         if self._asked is not None:
             self._reply("the last click is not answered yet; click again", place, False)
         elif not self._client.service_is_ready():
@@ -84,7 +83,7 @@ class PointingClient:
             self._correct(told, place)
 
     def _correct(self, told: PointOut.Response, place: np.ndarray) -> None:
-        """Have the world model believe what the click says; the robot goes there without waiting for it."""
+        """Send the click's correction to the world model; the robot moves on without waiting for it."""
         if not self._corrections.server_is_ready():
             self._reply(f"{told.report} Its label stays: no world model is there", place, False)
             return

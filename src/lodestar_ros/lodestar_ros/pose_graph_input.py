@@ -1,4 +1,4 @@
-"""The pose graph of SLAM, as SLAM Toolbox publishes it, for all that follows corrections of map <- odom (ADR 0095)."""
+"""The pose graph of SLAM Toolbox, for the stores that follow corrections of map <- odom (ADR 0095)."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from lodestar_ros.marker_bytes import MarkerRun, marker_runs
 from lodestar_ros.marker_shapes import ball_marker, fresh
 from lodestar_ros.node import LodestarNode
 
-NODES = "slam_toolbox"  # SLAM Toolbox's namespace of markers that are nodes
+NODES = "slam_toolbox"  # namespace of SLAM Toolbox's node markers
 TOPIC = "slam_toolbox/graph_visualization"
-_FIRST = struct.Struct("<4xIiI")  # of a MarkerArray in CDR: the number of markers, and the stamp of the first
+_FIRST = struct.Struct("<4xIiI")  # begin of a MarkerArray in CDR: number of markers, and stamp of the first
 
 
 class PoseGraphInput:
-    """Offers each graph to the anchors of this process, which read it where they need it.
+    """Offers each pose graph to the anchors of this process (poses that tie map parts to the graph), which
+    decode it when they need it.
 
-    Subscribes: `shared.pose_graph`, "" = nothing. A graph in another frame than the map's is not offered, and the first
-    one is told.
+    Subscribes: `shared.pose_graph`, "" = nothing. A graph in another frame than the map's is ignored, with
+    one warning.
     """
 
     def __init__(self, node: LodestarNode) -> None:
@@ -56,7 +57,7 @@ class PoseGraphInput:
 
     @property
     def _map(self) -> str:
-        """Return the name of the map frame, which most nodes may be told."""
+        """Return the name of the map frame: the parameter `frames.map`, or the default for nodes without it."""
         name = "frames.map"
         return self._node.get_parameter(name).value if self._node.has_parameter(name) else MAP
 
@@ -69,7 +70,7 @@ class PoseGraphInput:
 
 
 def graph_from_bytes(data: bytes, frame: str) -> PoseGraph:
-    """Return the nodes among SLAM Toolbox's markers, of a serialized MarkerArray. Raises BadMessage, also for a node in
+    """Return the pose graph of SLAM Toolbox's serialized MarkerArray. Raises BadMessage, also for a node in
     another frame.
     """
     if len(data) < _FIRST.size:
@@ -94,7 +95,7 @@ def _has_nodes(run: MarkerRun) -> bool:
 
 
 def graph_to_msg(graph: PoseGraph) -> MarkerArray:
-    """Return a graph as SLAM Toolbox publishes it, without its edges."""
+    """Return a graph as SLAM Toolbox's message, without edges."""
     red = ColorRGBA(r=1.0, a=1.0)
     message = fresh(
         [

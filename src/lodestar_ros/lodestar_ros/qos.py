@@ -1,9 +1,14 @@
-"""The QoS profiles of every topic; ARCHITECTURE.md says which topic has which."""
+"""The QoS profiles of every topic; docs/interfaces.md says which topic has which."""
 
 from __future__ import annotations
 
 from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
+
+try:
+    from rclpy.event_handler import SubscriptionEventCallbacks
+except ImportError:  # Humble has it in another module
+    from rclpy.qos_event import SubscriptionEventCallbacks
 
 
 def _profile(depth: int, *, reliable: bool, latched: bool = False) -> QoSProfile:
@@ -16,7 +21,7 @@ def _profile(depth: int, *, reliable: bool, latched: bool = False) -> QoSProfile
 
 
 def _alive(lease: float) -> QoSProfile:
-    """Return the profile of a topic that carries nothing but the liveliness of its publisher."""
+    """Return the profile of a topic that only shows the liveliness of its publisher. lease: seconds."""
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST,
         depth=1,
@@ -26,23 +31,27 @@ def _alive(lease: float) -> QoSProfile:
     )
 
 
-#: Its publisher counts as dead two seconds after its process was killed, and at once where it ends.
-OWNER = _alive(2.0)
+#: For a subscription that is destroyed while its node runs: rclpy's events executor (9.1) crashes where an event of it
+#: is on its way meanwhile. For the same reason a running node never destroys a client or a server of an action.
+NO_EVENTS = SubscriptionEventCallbacks(use_default_callbacks=False)
+#: For owners: the publisher counts as dead 0.6 s after its process was killed, and at once if it ends. DDS asserts it
+#: every 0.4 s, so that a busy machine misses several assertions before `ClientConfig.grace` is over.
+OWNER = _alive(0.6)
 SENSOR = _profile(5, reliable=False)
 #: Streams that are delivered reliably, but of which only the newest messages matter.
 RELIABLE = _profile(5, reliable=True)
 COMMAND = _profile(1, reliable=True)
 LATCHED = _profile(1, reliable=True, latched=True)
 EVENT = _profile(10, reliable=True)
-#: Events whose newest hundred also reach a listener that joins late.
+#: Events whose newest hundred also reach a subscription that is created later.
 HISTORY = _profile(100, reliable=True, latched=True)
-#: tf2's own profiles: a listener that joins late needs every static transform, each publisher latches its own.
+#: tf2's own profiles: a late subscription needs every static transform, and each publisher latches its own.
 TF = _profile(100, reliable=True)
-#: For listeners that need the newest only: a queue would delay it on a busy machine.
+#: For subscriptions that need only the newest transforms: a queue would delay them on a busy machine.
 TF_NEWEST = _profile(10, reliable=True)
 TF_STATIC = _profile(100, reliable=True, latched=True)
 
-#: By the names that ARCHITECTURE.md's table uses.
+#: Profiles by the names in docs/interfaces.md.
 PROFILES = {
     "SENSOR": SENSOR,
     "RELIABLE": RELIABLE,
@@ -56,7 +65,7 @@ PROFILES = {
 
 
 def unheard_because(offered: QoSProfile, asked: QoSProfile) -> str:
-    """Return why a subscription that asks for a profile hears nothing of a publisher, "" where it hears it."""
+    """Return why a subscription with this profile receives nothing from a publisher; "" if they are compatible."""
     if (
         asked.reliability is ReliabilityPolicy.RELIABLE
         and offered.reliability is ReliabilityPolicy.BEST_EFFORT

@@ -1,4 +1,4 @@
-"""The `query` action over a scene: the entity that a text describes."""
+"""The `query` action: finds the entities of a scene that a text describes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ candidate_to_msg, _ = codec(
 
 
 class QueryServer:
-    """Serve ``~/query`` on a worker. entities() and rooms() return the current scene."""
+    """Serves ``~/query`` on a worker. entities() and rooms() return the current scene."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class QueryServer:
         ActionWorker(node, QueryScene, "~/query", self._query, errors)
 
     def _query(self, job: Job) -> Any:
-        """On the worker."""
+        """Return the best entities for a query. Runs on the worker; raises Refused."""
         request = job.request
         entities = self._entities()
         self._chat.begin_task()

@@ -1,4 +1,4 @@
-"""The topics that a recording holds, by the names that the nodes give them before their remaps."""
+"""The topics in a recording, by the names that the nodes give them before remaps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from lodestar.experts.registry import experts
 
-#: Inputs of the stack: a replay plays these, and nothing else.
+#: Inputs of the stack: a replay plays these topics and no others.
 SENSORS = (
     "image",
     "depth",
@@ -25,10 +25,10 @@ SENSORS = (
 CLOCK, TF, TF_STATIC = "/clock", "/tf", "/tf_static"
 PLAYED = (*SENSORS, CLOCK, TF, TF_STATIC)
 
-#: The robot's own streams, from which a fault of the driver can be found.
+#: The robot's own streams, recorded to find faults of the driver.
 ROBOT = ("sportmodestate", "lowstate", "utlidar/cloud", "api/sport/request", "api/sport/response")
 
-#: Conclusions of the nodes: to compare a replay with, and to see why the robot did what it did.
+#: Conclusions of the nodes, recorded for comparison with a replay and to explain the robot's actions.
 CONCLUSIONS = (
     "grid",
     "entities",
@@ -53,13 +53,25 @@ CONCLUSIONS = (
 )
 
 
+#: Topics that move the robot. They are recorded below /recorded, so that `ros2 bag play` of a recording moves nothing.
+MOVING = ("cmd_vel", "cmd_vel_out", "cmd_vel_joy", "heartbeat", "api/sport/request")
+
+
+def recorded_topic(name: str, topic: str) -> str:
+    """Return the name under which a topic is recorded.
+
+    name: its name before remaps; topic: its name after them.
+    """
+    return f"/recorded{topic}" if name in MOVING else topic
+
+
 def recorded() -> tuple[str, ...]:
-    """Return every topic that a recording holds, those of the experts included."""
+    """Return the names of all recorded topics, including those of the experts."""
     of_experts = tuple(name for spec in experts() for name in spec.recorded)
     return (*PLAYED, *ROBOT, *CONCLUSIONS, *of_experts)
 
 
 def message_type(name: str) -> Any:
-    """Return the class of "package/msg/Name". Raises ImportError or AttributeError where it is not installed."""
+    """Return the class of "package/msg/Name". Raises ImportError or AttributeError if it is not installed."""
     package, _, kind = name.split("/")
     return getattr(import_module(f"{package}.msg"), kind)

@@ -19,9 +19,9 @@ CODES: dict[type[Exception], int] = {
 
 
 class RegionNaming:
-    """Serves ``~/name_region`` on a thread of its own, because a name is kept before it is acknowledged.
+    """Serves ``~/name_region`` on its own thread, because a name is saved before it is acknowledged.
 
-    on_named(): the regions are to be told anew. keep(): takes a checkpoint; raises OSError.
+    on_named(): called to publish the regions again. keep(): takes a checkpoint; raises OSError.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class RegionNaming:
         ServiceWorker(node, NameRegion, "~/name_region", self.answer, CODES)
 
     def answer(self, request: NameRegion.Request, response: NameRegion.Response) -> NameRegion.Response:
-        """Name a region; on the service's thread."""
+        """Name a region and save the name. Runs on the service's thread."""
         point = None if request.region else point_from_msg(request.point)
         named = self._scene.name_region(int(request.region), point, request.label)
         response.named = region_to_msg(named)

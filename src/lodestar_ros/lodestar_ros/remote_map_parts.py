@@ -1,4 +1,4 @@
-"""Parts of the map that other nodes have, asked by the node that saves and loads the whole map."""
+"""Parts of the map in other nodes, as seen by the node that saves and loads the whole map."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from lodestar_ros.workers import Job, Refused
 
 
 class RemotePart:
-    """A part of the map that another node has: a `MapPart` while a job asks for it.
+    """A part of the map in another node; `asked_by` binds it to a job, and makes it a `MapPart`.
 
-    actions: names of those that save and load it. is_optional: see `MapPart`. required: the node must be up.
+    actions: names of the actions that save and load it. is_optional: see `MapPart`. required: the node must
+    be running.
     """
 
     def __init__(
@@ -36,36 +37,39 @@ class RemotePart:
         self._job: Any = None
 
     def asked_by(self, job: Job) -> RemotePart:
-        """Return the part for one save or load."""
+        """Return a copy of this part of the map whose requests belong to one save or load, `job`."""
         asked = copy(self)
         asked._job = job
         return asked
 
     def is_there(self, action: RemoteAction, job: Job) -> bool:
-        """Return whether the node is up. Raises Refused where it must be and is not."""
+        """Return whether the node is running. Raises Refused if it is required and not running."""
         there = action.is_there(job, PATIENCE if self.required else 0.0)
         if self.required and not there:
             raise Refused(Codes.UNKNOWN, f"{action.owner} is not up; see its log")
         return there
 
     def save(self, path: Path) -> None:
-        """Have its node write it, if the node is up. Raises Refused."""
+        """Save the part, if its node is running. Raises Refused."""
         if self.is_there(self.saving, self._job):
             self.saving.call(self._job, TIMEOUT, path=str(path))
 
     def prepare(self, path: Path) -> Replacement:
-        """Have its node replace it; where the node is not up the part stays, which is told. Raises Refused."""
+        """Load the part in the stages of `Replacement`. Raises Refused.
+
+        If its node is not running, the part is not loaded, and that is reported.
+        """
         if not self.is_there(self.loading, self._job):
             told = f"{self.name} was not loaded: {self.loading.owner} is not up"
             yield from unchanged(*((told,) if path.exists() else ()))
             return
-        swapped = False  # or it may be
+        swapped = False  # True if the node may already use the new part
 
         def undo() -> None:
             try:
                 self._call(LoadMap.Goal.UNDO)
             except Refused:
-                if swapped:  # otherwise a node that died has nothing to go back from
+                if swapped:  # a restarted node that has swapped nothing needs no undo
                     raise
 
         with undone_by(undo):
@@ -75,10 +79,10 @@ class RemotePart:
             yield ()
         try:
             self._call(LoadMap.Goal.FINISH)
-        except Refused as error:  # its successor goes on with what was taken into use
+        except Refused as error:  # the restarted node continues with the new part
             self.log.warning(f"after the load: {error}")
 
     def _call(self, stage: int, **goal: str) -> Any:
-        """Have the node do a stage. Raises Refused."""
+        """Execute a stage of the load in the node. Raises Refused."""
         ends = stage in (LoadMap.Goal.UNDO, LoadMap.Goal.FINISH)
         return self.loading.call(self._job, TIMEOUT, undoes=ends, stage=stage, **goal)

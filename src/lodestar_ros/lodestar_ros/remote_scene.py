@@ -1,4 +1,4 @@
-"""The world model's write path over the graph: a client of `scene_dictionary/amend` that nothing waits for."""
+"""Asynchronous client of `scene_dictionary/amend`, by which the world model changes the scene."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_world import amendment_to_msg, amendments_from_msg
 from lodestar_ros.node import LodestarNode
 
-PERIOD = 0.05  # s of real time between two looks at what is to be sent or is late
+PERIOD = 0.05  # s of real time between two checks of the queue
 
 
 @dataclass
 class _Asked:
     amendments: Sequence[Amendment]
     answered: Callable[[Reply], None]
-    since: float  # monotonic s
+    since: float  # monotonic time, s
     future: Any = None
 
 
 class RemoteScene:
-    """Has amendments carried out by the scene dictionary, in their order, one request at a time.
+    """Sends amendments to the scene dictionary in order, one request at a time.
 
-    `amend` may be called from any thread; answers are given with `run`. One that takes longer than `patience`
-    seconds, or finds no scene dictionary, is answered as unavailable.
+    `amend` may be called from any thread; `run` calls `answered` on its thread. A request
+    that takes longer than `patience` seconds, or finds no scene dictionary, is answered as unavailable.
     """
 
     def __init__(
@@ -43,11 +43,11 @@ class RemoteScene:
         node.steady_timer(PERIOD, self._work)
 
     def amend(self, amendments: Sequence[Amendment], answered: Callable[[Reply], None]) -> None:
-        """Queue amendments; `answered` is called once, later."""
+        """Queue amendments; `answered` is called once with the reply, later."""
         self._asked.append(_Asked(amendments, answered, time.monotonic()))
 
     def _work(self) -> None:
-        """On the executor: send the first of the queue, or give it up."""
+        """Send the first request of the queue, or give it up. Runs on the executor."""
         if not self._asked:
             return
         first = self._asked[0]
@@ -60,7 +60,7 @@ class RemoteScene:
 
     def _on_answer(self, asked: _Asked, future: Any) -> None:
         if not self._asked or self._asked[0] is not asked:
-            return  # it came too late
+            return  # the answer came too late
         if future.exception() is not None:
             self._end(asked, Reply(problem=Refusal.UNAVAILABLE, why=str(future.exception())))
             return
@@ -73,10 +73,10 @@ class RemoteScene:
         try:
             self._end(asked, Reply(amendments_from_msg(response.inverse)))
         except BadMessage:
-            self._end(asked, Reply())  # carried out, by a scene dictionary of another version
+            self._end(asked, Reply())  # applied, but the answer is from a scene dictionary of another version
 
     def _end(self, asked: _Asked, reply: Reply) -> None:
         self._asked.remove(asked)
         for later in self._asked:
-            later.since = time.monotonic()  # its turn begins now
+            later.since = time.monotonic()  # the patience for the next request begins now
         self._run(lambda: asked.answered(reply))

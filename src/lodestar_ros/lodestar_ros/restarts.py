@@ -14,7 +14,7 @@ SHOWN = 15.0  # s of real time for which feedback mentions a restart
 
 
 class RestartNotices:
-    """Collect nodes' restarts. Subscribes: ``restarts``."""
+    """Collects the nodes' restarts. Subscribes: ``restarts``."""
 
     def __init__(self, node: LodestarNode) -> None:
         self._heard: dict[str, tuple[float, str]] = {}

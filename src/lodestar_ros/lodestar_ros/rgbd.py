@@ -25,12 +25,12 @@ from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.sync import Companions, PoseQueue, StampPairer
 from lodestar_ros.transforms import TransformBuffer
 
-#: Seconds for which the last map <- odom is valid: SLAM corrects it in steps, at its own rate.
+#: Seconds for which the newest map <- odom is valid: SLAM corrects it in steps, at its own rate.
 MAP_HOLDS = 1.0
 
 
 class CameraPoses:
-    """Poses of the camera in odom and in map, and its intrinsics."""
+    """Looks up poses of the camera in odom and in map, and its intrinsics."""
 
     def __init__(self, node: LodestarNode, buffer: TransformBuffer, frames: FrameNames) -> None:
         self._buffer = buffer
@@ -38,19 +38,20 @@ class CameraPoses:
         self.images = CameraInput(node)
 
     def camera(self, height: int, width: int, name: str = "depth") -> PinholeCamera:
-        """Return the intrinsics of an input's images of this size, rectified. Raises BadMessage before the first
-        camera info, or for a size that the camera cannot give.
+        """Return the intrinsics of an input's rectified images of this size.
+
+        Raises BadMessage before the first camera info, or for a size that does not match the camera.
         """
         return self.images.pinhole(height, width, name)
 
     def poses(self, optical_frame: str, stamp: float) -> tuple[np.ndarray, np.ndarray]:
-        """odom_from_camera and map_from_odom at the stamp, (4, 4) each. Raises TransformUnavailable."""
+        """Return odom_from_camera and map_from_odom at the stamp, (4, 4) each. Raises TransformUnavailable."""
         frames = self._frames
         odom_from_camera = self._buffer.lookup(frames.odom, optical_frame, stamp)
         return odom_from_camera, self._buffer.lookup(frames.map, frames.odom, stamp, MAP_HOLDS)
 
     def frame(self, depth: Image | CompressedImage, rgb: np.ndarray | None = None) -> RgbdFrame:
-        """The posed frame of a depth image. Raises BadMessage and TransformUnavailable."""
+        """Return the posed frame of a depth image. Raises BadMessage and TransformUnavailable."""
         stamp = stamp_from_msg(depth.header.stamp)
         odom_from_camera, map_from_odom = self.poses(depth.header.frame_id, stamp)
         metres, camera = self.images.depth(depth)
@@ -70,7 +71,7 @@ class RecentColors:
         self._kept.append((stamp_from_msg(message.header.stamp), message))
 
     def at(self, stamp: float) -> np.ndarray | None:
-        """Return (H, W, 3) uint8 of the image of the same moment; None if there is none."""
+        """Return (H, W, 3) uint8 of the image with this stamp, within `SAME_MOMENT`; None if there is none."""
         near = min(tuple(self._kept), key=lambda kept: abs(kept[0] - stamp), default=None)
         if near is None or abs(near[0] - stamp) > SAME_MOMENT:
             return None
@@ -82,9 +83,10 @@ class RecentColors:
 
 
 class SegmentedRgbd:
-    """Deliver pairs (RgbdFrame, SegmentedFrame) of one stamp on the executor, at the cost of a copy.
+    """Delivers pairs (RgbdFrame, SegmentedFrame) with the same stamp, on the executor.
 
-    Subscribes: ``depth``, ``camera_info``, ``segmented``, TF. on_depth gets every posed depth frame, paired or not.
+    Converting a message costs a copy of its image. Subscribes: ``depth``, ``camera_info``, ``segmented``, TF.
+    on_depth is called with every posed depth frame, paired or not.
     """
 
     def __init__(
@@ -144,7 +146,7 @@ class SegmentedRgbd:
 
 
 class ColorBeside:
-    """Pass posed depth frames on with the colour of their stamp, if it arrives; no frame waits long or is lost.
+    """Passes on posed depth frames, with the colour image of their stamp if it arrives in time; no frame is lost.
 
     Subscribes: ``image``.
     """
@@ -160,7 +162,7 @@ class ColorBeside:
         node.diagnostics.value("geometry.without_color", lambda: self._frames.alone)
 
     def add(self, frame: RgbdFrame) -> None:
-        """Pass a frame on, now or soon."""
+        """Pass on a frame, now or after a short wait for its colour image."""
         self._frames.add(frame.stamp, frame)
 
     def _on_image(self, message: Image | CompressedImage) -> None:

@@ -1,4 +1,4 @@
-"""The service by which the world model amends the scene: the one write path besides what the map sees."""
+"""The service by which the world model amends the scene: the only way to change it besides perception."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from lodestar_ros.workers import Refused
 
 
 class SceneAmending:
-    """Serves ``~/amend`` on the worker that publishes the scene's changes, so that they go out in their order.
+    """Serves ``~/amend`` on the worker that publishes the scene's changes, so that changes are published in order.
 
-    Its journal is written before the answer, because nobody sees again what was amended.
-    keep(): a checkpoint is to follow.
+    The journal is written before the answer, because perception cannot restore an amendment.
+    keep(): requests a checkpoint.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class SceneAmending:
         ServiceWorker(node, AmendScene, "~/amend", self._answer, errors, submit)
 
     def _answer(self, request: AmendScene.Request, response: AmendScene.Response) -> AmendScene.Response:
-        """On the worker."""
+        """Apply the amendments, publish the change and return the inverse. Runs on the worker; raises Refused."""
         try:
             made = self._chain.amend(amendments_from_msg(request.amendments), int(request.expected_revision))
         except AmendmentRefused as refused:

@@ -1,4 +1,4 @@
-"""Followers of the scene dictionary and of the instances."""
+"""Clients that follow the scene dictionary and the instances."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lodestar.floors.records import Building
 from lodestar.mapping.follower import Part
-from lodestar.mapping.records import InstanceDelta
+from lodestar.mapping.instances.records import InstanceDelta
 from lodestar.scene.floor_mirrors import FloorMirrors
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
@@ -23,12 +23,15 @@ from lodestar_ros.node import LodestarNode
 
 
 class SceneClient:
-    """Keep mirrors of the scene, whatever of it is lost or late: that of all floors, and that of the robot's.
+    """Keeps two copies (mirrors) of the scene, one of all floors and one of the robot's floor.
 
-    Subscribes: ``entities``, ``regions``, ``mapping/building``. Calls: ``get_entities``. run: runs work that grows with
-    the scene (conversion, application), in the order given: at once on the executor, or on a thread.
-    on_delta(delta, paged) is called there with each delta that was applied, on_building(building) with the floors, once
-    the mirrors follow them. archived: mirror archived entities too.
+    They stay complete if messages are lost or late.
+
+    Subscribes: ``entities``, ``regions``, ``mapping/building``. Calls: ``get_entities``. run: runs work that
+    grows with the scene (conversion, application), in the order given: at once on the executor, or on a
+    thread. on_delta(delta, paged): called there with each applied delta; paged: it came from
+    ``get_entities``. on_building(building): called there with new floors, after the mirrors were updated.
+    archived: mirror archived entities too.
     """
 
     def __init__(
@@ -41,8 +44,8 @@ class SceneClient:
         on_building: Callable[[Building], None] | None = None,
     ) -> None:
         self._mirrors = FloorMirrors(archived)
-        self._rooms_of = 0.0  # stamp of the grid that the newest rooms are those of
-        self.is_filled = False  # everything was paged once
+        self._rooms_of = 0.0  # stamp of the grid from which the newest rooms were found
+        self.is_filled = False  # whether all pages were received once
         self._node, self._on_delta, self._on_building = node, on_delta, on_building
         self._region_reach = node.shared.region_reach
         self._lock = threading.Lock()
@@ -65,11 +68,13 @@ class SceneClient:
 
     @property
     def here(self) -> SceneMirror:
-        """Return what lies on the robot's floor: all while no other is known. It is another object on another floor."""
+        """Return the scene of the robot's floor; each floor has its own mirror. With one known floor it is
+        the whole scene.
+        """
         return self._mirrors.here
 
     def snapshot(self) -> SceneMirror:
-        """Return a copy of what lies on the robot's floor, for another thread."""
+        """Return a copy of the robot's floor's scene, for another thread."""
         with self._lock:
             return self._mirrors.here.snapshot()
 
@@ -110,9 +115,9 @@ class SceneClient:
 
 
 class InstanceClient:
-    """Pass on the deltas of the instances and the pages of what was missed, on the executor, in their order.
+    """Passes on deltas of the instances in order, on the executor; missed ones are fetched in pages.
 
-    on_whole(session, ids): called after pages with all instances. Subscribes: ``instances``.
+    on_whole(session, ids): called after pages that hold all instances. Subscribes: ``instances``.
     Calls: ``get_instances``.
     """
 

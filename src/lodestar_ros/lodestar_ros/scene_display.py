@@ -13,9 +13,9 @@ from lodestar_ros.workers import LatestWorker
 
 
 class SceneDisplay:
-    """Publish ``~/markers`` at most once per `period` seconds, on a worker, while it has subscribers.
+    """Publishes ``~/markers`` at most once per `period` seconds, on a worker, while the topic has subscribers.
 
-    After a map was loaded, they show what has changed since.
+    After a map was loaded, the markers also show the changes since then.
     """
 
     def __init__(self, node: LodestarNode, scene: SceneDictionary, period: float) -> None:
@@ -27,7 +27,7 @@ class SceneDisplay:
         node.steady_timer(period, lambda: self._worker.submit(None))
 
     def _refresh(self, _item: None) -> None:
-        """On the worker."""
+        """Publish the markers. Runs on the worker."""
         viewers = self._markers.get_subscription_count()
         state = (self._scene.revision, viewers)
         if viewers > 0 and state != self._shown:

@@ -1,4 +1,4 @@
-"""Processes the scene's queue of enrichments on a thread of its own; images come from the keyframes."""
+"""Worker for the scene's queue of enrichments, with images from the keyframes node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 import cv2
 import numpy as np
 
-from lodestar.assembly.config import SceneDictionaryConfig
+from lodestar.assembly.config import SCENE_DICTIONARY_ENRICH_PERIOD, SceneDictionaryConfig
 from lodestar.assembly.scene_chain import SceneChain
 from lodestar.models.phrases import MissingPhrases
 from lodestar.perception.caption_book import CaptionBook, captions_home
@@ -24,21 +24,22 @@ from lodestar_ros.services import ServiceCaller
 from lodestar_ros.workers import LatestWorker, work_together
 
 PATIENCE = 1.0  # s that a captioner waits for an image
-IMAGES = 16  # decoded images in the cache
-VIEWS = 3  # views used per entity
-MARGIN = 0.15  # share of a view's sides added around a crop for a vision model
+IMAGES = 16  # most decoded images in the cache
+VIEWS = 3  # most views used per entity
+MARGIN = 0.15  # margin around a crop for a vision model, as a share of the view's sides
 
 
 class KeyframeImages:
-    """Images of keyframes by id, for workers."""
+    """Fetches and caches images of keyframes by id, for workers."""
 
     def __init__(self, node: LodestarNode, name: str = "get_keyframe") -> None:
         self._caller = ServiceCaller(node, GetKeyframe, name, PATIENCE)
         self.close = self._caller.close
-        self._images: OrderedDict[int, np.ndarray | None] = OrderedDict()  # None: no longer stored
+        # id -> image; None: no longer stored
+        self._images: OrderedDict[int, np.ndarray | None] = OrderedDict()
 
     def crops(self, task: EnrichmentTask, margin: float = 0.0) -> list[np.ndarray]:
-        """Return crops of the task's best views with stored images. Waits up to PATIENCE for each; on a worker only.
+        """Return crops of the task's best views whose images are stored. Waits up to PATIENCE for each; workers only.
 
         margin: added around a view, as a share of its sides.
         """
@@ -47,7 +48,7 @@ class KeyframeImages:
         return [crop_of(image, view, margin) for image, view in images if image is not None]
 
     def _image(self, identity: int) -> np.ndarray | None:
-        with suppress(KeyError):  # another worker may drop it at any time
+        with suppress(KeyError):  # another worker may remove the image between a check and the access
             return self._images[identity]
         response = self._caller.call(id=identity)
         if response is None:
@@ -63,9 +64,9 @@ class KeyframeImages:
 
 
 class SceneEnrichment:
-    """Enrich entities as they arrive, at most one batch per `period` seconds.
+    """Enriches entities as they arrive, at most one batch per `period` seconds.
 
-    Calls: ``get_keyframe``, and ``embed`` through the phrase book. A vision model is asked on threads of its own,
+    Calls: ``get_keyframe``, and ``embed`` through the phrase book. A vision model is asked on its own threads,
     about one entity each; the template's captions are used until it has answered.
     """
 
@@ -80,19 +81,22 @@ class SceneEnrichment:
         chain.caption_by(self._images.crops, self._vision(config) if config.captions.asks_model else None)
         self._worker: LatestWorker = LatestWorker("enrich", self._work, node.diagnostics.error)
         node.on_close(self._worker.close)
-        node.on_close(self._images.close)  # the last is called first: no worker waits for an image then
+        # closed first (in reverse order), so that no worker waits for an image
+        node.on_close(self._images.close)
         node.diagnostics.value("enrichments.waiting", lambda: self._scene.enrichments_waiting)
-        node.steady_timer(config.enrich_period, self._wake)
+        node.steady_timer(SCENE_DICTIONARY_ENRICH_PERIOD, self._wake)
 
     def _vision(self, config: SceneDictionaryConfig) -> VisionCaptioner:
-        """Return a captioner that asks the model on a worker, which ends with the node."""
+        """Return a captioner that asks the model on workers, which end with the node."""
         node = self._node
         vision = config.captions.vision
         describer, chat = make_describer(vision, self._book(), node.get_logger().warning)
         captioner = VisionCaptioner(
             describer, self._scene.return_enrichments, lambda task: self._images.crops(task, MARGIN)
         )
-        work_together(node, "describe", vision.parallel, config.enrich_period, captioner, chat.cancel)
+        work_together(
+            node, "describe", vision.parallel, SCENE_DICTIONARY_ENRICH_PERIOD, captioner, chat.cancel
+        )
         node.diagnostics.value("captions.waiting", lambda: captioner.waiting)
         for what in ("described", "refused", "failed", "no_image"):
             node.diagnostics.value(f"captions.{what}", partial(captioner.counts.__getitem__, what))
@@ -100,7 +104,9 @@ class SceneEnrichment:
         return captioner
 
     def _book(self) -> CaptionBook:
-        """Return the descriptions that outlive this node; in memory alone where their file cannot be used."""
+        """Return the stored descriptions, which survive this node; without a usable file they are kept in
+        memory only.
+        """
         try:
             return CaptionBook(captions_home())
         except (UnsafeFolder, OSError, sqlite3.Error) as error:
@@ -112,7 +118,7 @@ class SceneEnrichment:
             self._worker.submit(None)
 
     def _work(self, _item: None) -> None:
-        """On the worker."""
+        """Enrich the next batch. Runs on the worker."""
         try:
             self._chain.enricher.work()
         except MissingPhrases as error:

@@ -1,4 +1,4 @@
-"""Similarity layers, and keep-out zones of the directive and of operators, updated on changes."""
+"""Similarity layers, and keep-out zones of directive and operators, updated on changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nav_msgs.msg import OccupancyGrid
 
 from lodestar.assembly.scene_chain import SceneChain
 from lodestar.floors.records import Building
-from lodestar.geometry.poses import yaw_of
+from lodestar.geometry.poses import planar_pose
 from lodestar.grid.zone_growth import ZoneGrowth
 from lodestar.query.fields import LAYERS
 from lodestar.timing.stamps import CarriedStamp, NewestStamp, Periodic
@@ -31,17 +31,17 @@ from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
 from lodestar_ros.workers import LatestWorker
 
-PEOPLE = 0.25  # s of stamps between two masks while people are tracked; as turns are taken
-NOTICE = 5.0  # s for which the diagnostics tell of zones that are held back
+PEOPLE = 0.25  # s of stamps between two masks while people are tracked; the period of turns
+NOTICE = 5.0  # s for which the diagnostics mention zones that are held back
 
 
 class SceneFields:
-    """Update changed layers at most once per `period` seconds, on a worker.
+    """Publishes changed similarity layers and keep-out zones at most once per `period` seconds, on a worker.
 
-    A zone that appears where the robot stands is laid as the robot leaves it (`ZoneGrowth`). The comfort of people who
-    are tracked lies over the zones, at most every PEOPLE seconds.
-    on_worker(function): calls it on the thread that updates the scene, which changes the floor there. find_rooms(): is
-    called there on another floor, soon.
+    A zone that appears around the robot takes effect as the robot leaves it (`ZoneGrowth`). Comfort distances
+    around tracked people are added to the zones, at most every PEOPLE seconds.
+    on_worker(function): calls it on the thread that updates the scene, and changes the floor. find_rooms():
+    called there after a change of floor.
     Subscribes: ``pillars``, ``directive``, ``tracks``, ``movers``, ``closed_ways``, ``mapping/building``, TF.
     Publishes: ``~/similarity/{target,neighbor,constraint}``, ``~/keep_out_mask``, ``~/costmap_filter_info``.
     """
@@ -67,7 +67,7 @@ class SceneFields:
         node.diagnostics.value("zones.held_back_m2", lambda: self._growth.held)
         node.listen(msg.PillarMap, "pillars", self._on_pillars, qos.LATCHED)
         node.listen(msg.Directive, "directive", self._on_directive, qos.LATCHED)
-        self._ways: tuple[ClosedWay, ...] = ()  # of all floors
+        self._ways: tuple[ClosedWay, ...] = ()  # closed ways of all floors
         node.listen(msg.ClosedWayArray, "closed_ways", self._on_ways, qos.LATCHED)
         self._building = Building()
         BuildingInput(
@@ -75,7 +75,8 @@ class SceneFields:
         )
         self._people_due = Periodic(PEOPLE)
         self._newest = node.timed(NewestStamp())
-        self._clock = CarriedStamp()  # of the movers' stamps, which their lives are told by
+        # carries the newest stamp of the movers on; decides when a track has expired
+        self._clock = CarriedStamp()
         node.listen(msg.MoverTracks, "tracks", self._on_tracks, qos.EVENT)
         node.listen(msg.MoverTracks, "movers", self._on_movers, qos.EVENT)
         self._people_laid = False
@@ -100,14 +101,14 @@ class SceneFields:
         self._follow_ways()
 
     def _change_floor(self, building: Building) -> None:
-        """On the scene's worker."""
+        """Change the chain's floor and update the layers. Runs on the scene's worker."""
         self._chain.change_floor(building)
         if self._chain.is_elsewhere:
             self._find_rooms()
         self._worker.submit(None)
 
     def _follow_ways(self) -> None:
-        """Keep out of the areas of the robot's floor."""
+        """Update the zones of the closed ways on the robot's floor."""
         if self._chain.follow_ways(ways_here(self._ways, self._building)):
             self._worker.submit(None)
 
@@ -126,7 +127,7 @@ class SceneFields:
             self._worker.submit(None)
 
     def _refresh(self, _item: None) -> None:
-        """On the worker."""
+        """Publish changed layers and zones. Runs on the worker."""
         stamp = self._node.now
         update = self._chain.refresh(stamp)
         if update is not None and update.missing is not None:
@@ -144,12 +145,13 @@ class SceneFields:
             self._layers[layer].publish(similarity_to_msg(field, resolution, origin, stamp))
 
     def _lay(self, *, changed: bool) -> None:
-        """Publish the zones, without what the robot needs to leave them, and say so. On the worker.
+        """Publish the keep-out zones, without the cells that the robot still needs to leave a zone; log such
+        cells. Runs on the worker.
 
-        changed: the zones are others than before, and not the robot's place alone.
+        changed: the zones themselves have changed, not only the robot's pose.
         """
         zones, before = self._chain.zones_and_comfort(self._clock.now), self._growth.held
-        if zones is None:  # no plan yet
+        if zones is None:  # no plan grid yet
             return
         laid = self._growth.lay(zones, self._chain.grid, self._pose())
         if changed or self._growth.held != before:
@@ -164,9 +166,8 @@ class SceneFields:
         self._said = said
 
     def _pose(self) -> np.ndarray | None:
-        """Return (3,) x, y, yaw of the robot in map, None where it is not known."""
+        """Return (3,) x, y, yaw of the robot in map; None if unknown."""
         try:
-            map_from_base = self._transforms.buffer.lookup(self._frames.map, self._frames.base)
+            return planar_pose(self._transforms.buffer.lookup(self._frames.map, self._frames.base))
         except TransformUnavailable:
             return None
-        return np.array([*map_from_base[:2, 3], yaw_of(map_from_base)])

@@ -1,4 +1,4 @@
-"""Rooms of the newest grid, found and published."""
+"""Division of the newest grid into rooms, and their publication."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from lodestar_ros.node import LodestarNode
 
 
 class SceneRooms:
-    """Divide the grid of the robot's floor into rooms, every `period` seconds, and at once on another floor.
+    """Divides the grid of the robot's floor into rooms, every `period` seconds, and at once on another floor.
 
     Subscribes: ``grid``. Publishes: ``~/regions``. submit(function): calls it on the thread that updates the scene,
-    where publish(delta) is called with what has changed.
+    where publish(delta) is called with the changes.
     """
 
     def __init__(
@@ -44,12 +44,12 @@ class SceneRooms:
             self.look()
 
     def look(self) -> None:
-        """Have the rooms found where they wait for that; from any thread."""
+        """Find the rooms if that is pending. Safe to call from any thread."""
         if self._chain.rooms_wait:
             self._submit(self._find)
 
     def _find(self) -> None:
-        """On the scene's thread."""
+        """Find the rooms and publish them. Runs on the scene's thread."""
         found = self._chain.find_rooms()
         if found is not None:
             self._regions.publish(regions_to_msg(found.mask, found.grid, found.regions, found.revision))

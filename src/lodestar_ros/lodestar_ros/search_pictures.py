@@ -1,4 +1,4 @@
-"""Pictures of a search for the node of an expert that chooses among them: frontiers' and the memory's."""
+"""Pictures for an expert that chooses among them: images of frontiers and of the memory's snapshots."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ from lodestar_ros.services import ServiceCaller
 from lodestar_ros.workers import LatestWorker
 
 PATIENCE = 5.0  # s of real time that the thread waits for an image
-MOST = 24  # images in memory, of about 30 kB
-KNOWN = 500  # records of keyframes, the newest
+MOST = 24  # most images in memory, of about 30 kB each
+KNOWN = 500  # most records of keyframes
 
 
 class SearchPictureInputs:
-    """A `PictureSource` of topics. It never waits: an image is fetched when it is first asked for, and there later;
-    so are the snapshots and records from before it listened.
+    """A `PictureSource` fed by topics and services.
 
-    Subscribes: ``frontiers``, ``snapshots``, ``keyframes``, ``stored_keyframes``. Calls: ``get_keyframe``,
-    ``get_snapshots``, ``list_keyframes``.
-    scene: the newest, for the names of things; set it before each request. forward: metres of the camera ahead of base.
+    It never blocks: a missing image is fetched for a later call. Snapshots and records published before its
+    start are fetched too. Subscribes: ``frontiers``, ``snapshots``, ``keyframes``, ``stored_keyframes``.
+    Calls: ``get_keyframe``, ``get_snapshots``, ``list_keyframes``. scene: newest scene, for entities' names;
+    set it before each request. forward: metres from base to camera.
     """
 
     def __init__(self, node: LodestarNode, forward: float) -> None:
         self.scene: SceneMirror | None = None
         self._node, self._forward = node, forward
         self._frontiers: Sequence[tuple[int, np.ndarray | None, float]] = ()
-        self._floor = UNKNOWN  # of which they are
+        self._floor = UNKNOWN  # id of the frontiers' floor
         self._snapshots: dict[int, Snapshot] = {}
         self._keyframes: dict[int, Keyframe] = {}
         self._images: dict[int, bytes] = {}
-        self._wanted: set[int] = set()  # images that were asked for and are to be fetched
+        self._wanted: set[int] = set()  # ids of requested images that must be fetched
         self._loads = -1
-        self._fetched: set[int] = set()  # images on their way that were not deleted meanwhile
-        self._revision = 0  # of the snapshots
-        self._behind = True  # whether snapshots and records are missing
-        self._lock = threading.Lock()  # over all of these
+        self._fetched: set[int] = set()  # ids being fetched that were not deleted meanwhile
+        self._revision = 0  # revision of the snapshots
+        self._behind = True  # whether snapshots or records are missing
+        self._lock = threading.Lock()  # guards all of these
         self._getter = ServiceCaller(node, srv.GetKeyframe, "get_keyframe", PATIENCE)
         self._pager = ServiceCaller(node, srv.GetSnapshots, "get_snapshots", PATIENCE)
         self._lister = ServiceCaller(node, srv.ListKeyframes, "list_keyframes", PATIENCE)
@@ -66,14 +66,14 @@ class SearchPictureInputs:
         node.diagnostics.value("pictures.held", lambda: len(self._images))
 
     def take_frontiers(self, message: msg.FrontierArray) -> None:
-        """Take the frontiers there are now."""
+        """Replace the frontiers."""
         found = [
             (one, planar_from_msg(one.viewpoint) if one.reachable else None) for one in message.frontiers
         ]
         self._frontiers = [(int(one.keyframe_id), pose, float(one.information_gain)) for one, pose in found]
 
     def take_building(self, building: Building) -> None:
-        """Forget the frontiers of the floor that the robot was on before."""
+        """Forget the frontiers of the previous floor when the robot's floor changes."""
         if building.here is None or building.active == self._floor:
             return
         if self._floor != UNKNOWN:
@@ -81,7 +81,7 @@ class SearchPictureInputs:
         self._floor = building.active
 
     def take_snapshots(self, message: msg.SnapshotArray) -> None:
-        """Take a change of the memory's snapshots. A malformed one is left out."""
+        """Apply a delta of the memory's snapshots; a malformed one is ignored."""
         try:
             delta = snapshots_from_msg(message)
         except BadMessage as error:
@@ -95,12 +95,12 @@ class SearchPictureInputs:
             self._snapshots = {i: one for i, one in kept.items() if i not in delta.removed}
 
     def take_keyframe(self, message: msg.Keyframe) -> None:
-        """Take the record of an image."""
+        """Add the record of an image."""
         with self._lock:
             self._know([keyframe_from_msg(message)])
 
     def take_stored(self, message: msg.StoredKeyframes) -> None:
-        """Forget images that were deleted, and all where their ids mean other images now."""
+        """Forget deleted images, or all images if a load has changed the meaning of their ids."""
         with self._lock:
             if self._loads not in (-1, message.loads):
                 self._keyframes, self._images, self._snapshots, self._behind = {}, {}, {}, True
@@ -113,7 +113,7 @@ class SearchPictureInputs:
             self._images = {i: one for i, one in self._images.items() if i not in gone}
 
     def candidates(self) -> Sequence[Candidate]:
-        """See `PictureSource`; on any thread."""
+        """Return the candidates; see `PictureSource`. Safe for threads."""
         keyframes, scene = self._keyframes, self.scene
         if self._behind:
             self._fetcher.submit(None)
@@ -126,7 +126,10 @@ class SearchPictureInputs:
         return [*frontier_candidates(self._frontiers), *memory_candidates(shots, self._forward)]
 
     def image(self, keyframe: int) -> bytes | None:
-        """See `PictureSource`; on any thread. With contours and ids of the entities in it, as they are now."""
+        """Return the JPEG with contours and ids of its entities, None if it is not fetched yet; see `PictureSource`.
+
+        Safe for threads.
+        """
         found, record, scene = self._images.get(keyframe), self._keyframes.get(keyframe), self.scene
         if found is None:
             self._wanted.add(keyframe)
@@ -141,7 +144,7 @@ class SearchPictureInputs:
         self._keyframes = {i: known[i] for i in sorted(known)[-KNOWN:]}
 
     def _fetch(self, _: None) -> None:
-        """On the fetcher's thread."""
+        """Fetch missing snapshots, records and images. Runs on the fetcher's thread."""
         if self._behind:
             self._catch_up()
         while self._wanted:
@@ -150,7 +153,7 @@ class SearchPictureInputs:
                 loads, self._fetched = self._loads, {keyframe}
             response = self._getter.call(id=keyframe, session_id="")
             if response is None:
-                return  # nobody answers; it is asked for again
+                return  # no answer; the image is requested again later
             with self._lock:
                 if not response.error_code and self._loads == loads and keyframe in self._fetched:
                     self._know([keyframe_from_msg(response.keyframe)])
@@ -158,7 +161,7 @@ class SearchPictureInputs:
                     self._images = {i: held[i] for i in list(held)[-MOST:]}
 
     def _catch_up(self) -> None:
-        """Have all snapshots and records; where that fails, or something came meanwhile, it is tried again."""
+        """Fetch all snapshots and records; it is repeated if that fails or they change meanwhile."""
         with self._lock:
             loads, revision = self._loads, self._revision
         snapshots, records = self._all_snapshots(), self._all_records()
@@ -171,7 +174,7 @@ class SearchPictureInputs:
                 self._know(records)
 
     def _all_snapshots(self) -> SnapshotDelta | None:
-        """Return all snapshots; None where nobody answers, or they change."""
+        """Return all snapshots; None without an answer, or if they change during the paging."""
         found: list[SnapshotDelta] = []
         count = 1
         while len(found) < count:
@@ -188,7 +191,7 @@ class SearchPictureInputs:
         return replace(found[0], updated=tuple(one for page in found for one in page.updated))
 
     def _all_records(self) -> list[Keyframe] | None:
-        """Return the records of all stored keyframes; None where nobody answers."""
+        """Return the records of all stored keyframes; None without an answer."""
         found: list[Keyframe] = []
         more = True
         while more:

@@ -1,4 +1,6 @@
-"""Captions of segments by a vision model, on a thread of their own, with images of the keyframes node."""
+"""Captions for segments (some seconds of memory) by a vision model on its own threads, from keyframe
+images.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +9,21 @@ from functools import partial
 
 from lodestar.assembly.config import MemoryConfig
 from lodestar.memory.records import Memory
-from lodestar.memory.vision_captions import CaptionStore, make_vision_captions
+from lodestar.memory.store import MemoryStore
+from lodestar.memory.vision_captions import make_vision_captions
 from lodestar_ros.keyframe_client import KeyframeClient
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import work_together
 
-TURN = 0.5  # s of real time between two looks for a segment that waits
+TURN = 0.5  # s of real time between two checks for waiting segments
 
 
 class SegmentCaptions:
-    """Have segments captioned where the configuration names a model. The memory node never waits for it.
+    """Writes captions of memory segments, if the configuration names a vision model. The memory node never
+    waits for it.
 
-    store(): the memory's, None while it cannot be used.
+    store(): returns the memory's store, None while it cannot be used.
     """
 
     def __init__(
@@ -28,7 +32,7 @@ class SegmentCaptions:
         feed: MemoryFeed,
         config: MemoryConfig,
         images: KeyframeClient,
-        store: Callable[[], CaptionStore | None],
+        store: Callable[[], MemoryStore | None],
     ) -> None:
         self._images = images
         made = make_vision_captions(config.captions, self._image_of, store)
@@ -42,5 +46,5 @@ class SegmentCaptions:
         node.diagnostics.value("captions.last_failure", lambda: captions.last_failure or "none")
 
     def _image_of(self, memory: Memory) -> bytes:
-        """Return the newest keyframe of a segment as a JPEG, b"" where there is none. On the worker."""
+        """Return the newest keyframe of a segment as a JPEG, b"" if there is none. Runs on the worker."""
         return self._images.picture(memory.images[-1]) or b""

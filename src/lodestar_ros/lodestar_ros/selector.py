@@ -1,4 +1,4 @@
-"""Parts of the goal selector: the loop from its parameters, the dispatcher of its commands, its records."""
+"""Parts of the goal selector: decision loop built from parameters, dispatcher of its commands, recorder."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def make_loop(
 ) -> tuple[DecisionLoop, PolicyKeeper]:
     """Return the decision loop and the keeper of its policy's state.
 
-    Raises ParameterError if `selection.policy_state` names a file of another policy, or
-    `shared.skills_file` none of skills.
+    Raises ParameterError if `selection.policy_state` names a file of another policy, or `shared.skills_file` no valid
+    file of skills.
     """
     try:
         policy = parts.policy(config, keeps=True, warn=node.get_logger().warning)
@@ -82,7 +82,7 @@ def make_loop(
 
 
 class PolicyKeeper:
-    """Save the policy's state after each directive, on a thread of its own."""
+    """Saves the policy's state after each directive, on its own thread."""
 
     def __init__(self, node: LodestarNode, policy: Policy, file: Path | None) -> None:
         self._policy = policy
@@ -101,7 +101,9 @@ class PolicyKeeper:
 
 @dataclass
 class CommandDispatcher:
-    """Carry out the loop's commands without waiting."""
+    """Passes the decision loop's commands on to the clients and servers that execute them, without
+    blocking.
+    """
 
     experts: ExpertClients
     navigator: Nav2Client
@@ -115,7 +117,7 @@ class CommandDispatcher:
     passages: PassageDesk
 
     def carry_out(self, command: Command, now: float) -> None:
-        """Carry out one command. now: seconds of the node's clock."""
+        """Execute one command. now: seconds of the node's clock."""
         if isinstance(command, RequestProposals):
             self.recorder.asked(command)
             self.experts.ask(command)
@@ -153,8 +155,8 @@ class CommandDispatcher:
 
 
 class DecisionRecorder:
-    """Publish ``~/question``, ``~/decision``, ``~/traces``, ``~/outcomes`` and ``~/markers``; append decisions, traces
-    and outcomes to the log on a thread of its own.
+    """Publishes ``~/question``, ``~/decision``, ``~/traces``, ``~/outcomes`` and ``~/markers``; appends
+    decisions, traces and outcomes to the log on its own thread.
     """
 
     def __init__(self, node: LodestarNode, log: str) -> None:
@@ -173,21 +175,21 @@ class DecisionRecorder:
         self._questions.publish(question_to_msg(command.request, command.experts))
 
     def record(self, decision: Decision) -> None:
-        """Record a new decision, or one whose outcome is known."""
+        """Publish and log a new decision, or one whose outcome is known."""
         self.display.decided(decision)
         self._publisher.publish(decision_to_msg(decision))
         if self._writer is not None:
             self._writer.submit(decision)
 
     def record_trace(self, trace: Trace) -> None:
-        """Record the reasoning behind a goal."""
+        """Publish and log the reasoning behind a goal."""
         self._traces.publish(trace_to_msg(trace))
         self.display.traced(trace)
         if self._writer is not None:
             self._writer.submit(trace)
 
     def record_outcome(self, outcome: ActionOutcome) -> None:
-        """Record what came of an action."""
+        """Publish and log the outcome of an action."""
         self._outcomes.publish(outcome_to_msg(outcome))
         self.display.ended(outcome)
         if self._writer is not None:

@@ -1,25 +1,23 @@
-"""Inputs of the goal selector for the loop's thread: the newest pose, motion and grid."""
+"""Inputs of the goal selector for the decision loop's thread: pose, motion, scene and grid."""
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 import numpy as np
-from geometry_msgs.msg import Twist
+from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import OccupancyGrid, Odometry
 from sensor_msgs.msg import CameraInfo
 
 from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.floors.records import Building
-from lodestar.geometry.poses import yaw_of
+from lodestar.geometry.poses import planar_pose
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_ros import qos
 from lodestar_ros.building_input import BuildingInput
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg, velocity_from_msg
-from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.parameters import declare
 from lodestar_ros.scene_client import SceneClient
 
 POSE_HOLDS = 1.0  # s for which the newest transform is valid
@@ -36,41 +34,39 @@ class PoseInput:
         MotionInput(node, loop, thread)
 
     def observe(self) -> np.ndarray:
-        """Return the pose (3,) x, y, yaw in map, and post it to the loop. Raises TransformUnavailable."""
-        stamp = self._node.now  # the transforms' clock; the loop's time may be ahead of it
-        map_from_base = self._buffer.lookup_fresh(self._frames.map, self._frames.base, stamp, POSE_HOLDS)
-        pose = np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
+        """Return the pose (3,) x, y, yaw in map; also pass it to the decision loop. Raises
+        TransformUnavailable.
+        """
+        stamp = self._node.now  # the transforms' clock, because the loop's time may be ahead of it
+        pose = planar_pose(self._buffer.lookup_fresh(self._frames.map, self._frames.base, stamp, POSE_HOLDS))
         self._observe_correction(stamp)
         self._thread.post(lambda: self._loop.on_pose(pose, stamp), slot="pose")
         return pose
 
     def _observe_correction(self, stamp: float) -> None:
-        with suppress(TransformUnavailable):  # a robot without odometry has no corrections
-            map_from_odom = self._buffer.lookup_fresh(self._frames.map, self._frames.odom, stamp, POSE_HOLDS)
-            odom_from_base = self._buffer.lookup_fresh(
-                self._frames.odom, self._frames.base, stamp, POSE_HOLDS
-            )
-            self._thread.post(
-                lambda: self._loop.on_correction(map_from_odom, odom_from_base, stamp), slot="correction"
-            )
+        found = self._buffer.find_chain(self._frames.chain, stamp, POSE_HOLDS)
+        if found is not None:  # a robot without odometry has no corrections
+            self._thread.post(lambda: self._loop.on_correction(*found, stamp), slot="correction")
 
 
 class MotionInput:
-    """Commanded against measured motion, by which contacts are felt, and signs that the camera lives.
+    """Passes commanded and measured velocities to the decision loop, which detects contacts by them, and the stamps
+    of the camera, by which it detects that the camera has failed.
 
-    Subscribes: ``odom``, ``cmd_vel_out``, ``camera_info``. Where the base takes stamped commands, none is heard, and
-    contacts are not felt; without ``camera_info`` a silent camera is not noticed.
+    Subscribes: ``odom``, ``cmd_vel_out``, ``camera_info``. Parameter `cmd_vel_out_stamped`: whether ``cmd_vel_out`` is
+    a TwistStamped; the motion gate has the same parameter, with the same value.
     """
 
     def __init__(self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread) -> None:
         self._loop, self._thread = loop, thread
         self._command: np.ndarray | None = None
-        node.listen(Twist, "cmd_vel_out", self._on_command, qos.COMMAND)
+        self._stamped = declare(node, "cmd_vel_out_stamped", bool, False)
+        node.listen(TwistStamped if self._stamped else Twist, "cmd_vel_out", self._on_command, qos.COMMAND)
         node.listen(Odometry, "odom", self._on_odometry, qos.SENSOR)
         node.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR)
 
-    def _on_command(self, message: Twist) -> None:
-        self._command = np.array(velocity_from_msg(message))
+    def _on_command(self, message: Twist | TwistStamped) -> None:
+        self._command = np.array(velocity_from_msg(message.twist if self._stamped else message))
 
     def _on_odometry(self, message: Odometry) -> None:
         command = self._command
@@ -86,7 +82,9 @@ class MotionInput:
 
 
 class SelectorScene:
-    """The scene and the floors: what lies on the robot's floor, and what on all. Subscribes: as `SceneClient`."""
+    """The scene of the robot's floor and of all floors, for the decision loop. Subscribes: as
+    `SceneClient`.
+    """
 
     def __init__(self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread) -> None:
         self._loop = loop
@@ -95,14 +93,15 @@ class SelectorScene:
         loop.on_scene(self._client.here, self._client.mirror)
 
     def _follow(self, building: Building) -> None:
-        """On the loop's thread."""
+        """Give the decision loop the floors and the scene of the robot's floor. Runs on its thread."""
         self._loop.on_building(building)
         self._loop.on_scene(self._client.here, self._client.mirror)
 
 
 class GridInput:
-    """The grid with the keep-out zones; one of the floor before that comes late is dropped. Subscribes: ``grid``,
-    ``costmap_filter_info`` and its mask.
+    """The grid with the keep-out zones; a late grid of the previous floor is dropped.
+
+    Subscribes: ``grid``, ``costmap_filter_info`` and its mask.
     """
 
     def __init__(
@@ -123,7 +122,7 @@ class GridInput:
             self._thread.post(lambda: self._take(grid), slot="grid")
 
     def _take(self, grid: OccupancyGrid2D) -> None:
-        """On the loop's thread."""
+        """Give the decision loop a grid with the keep-out zones. Runs on its thread."""
         if self._floors.newest.outdates(grid.stamp):
             return
         zoned = self._keep_out.apply(grid)

@@ -1,4 +1,4 @@
-"""Whether the goal selector that follows a client's directive is still alive, by its feedback and heartbeats."""
+"""Supervision of the goal selector that follows a client's directive, by its feedback and heartbeats."""
 
 from __future__ import annotations
 
@@ -15,34 +15,33 @@ SILENCE_TIMEOUT = 4.0  # s of wall time; feedback comes every 0.5 s, heartbeats 
 
 
 class SelectorWatch:
-    """Hears one directive at a time. tell: called with each new line of its feedback. Subscribes:
-    ``goal_selector/heartbeat``.
+    """Supervises one directive at a time. tell: called with each new line of its feedback.
 
-    came_back_held: another process of the goal selector than the first that was heard holds the robot.
+    Subscribes: ``goal_selector/heartbeat``. came_back_held: a restarted goal selector holds the robot.
     """
 
     def __init__(self, node: Node, tell: Callable[[str], None]) -> None:
         self.came_back_held = False
         self._tell = tell
-        self._start_id = ""  # of the first goal selector that was heard
+        self._start_id = ""  # start id of the first goal selector
         node.create_subscription(Heartbeat, "goal_selector/heartbeat", self._on_heartbeat, qos.COMMAND)
         self.begin()
 
     @property
     def silent(self) -> float:
-        """Return the seconds of wall time in which nothing was heard of the directive."""
+        """Return the seconds of wall time since the last message about the directive."""
         return time.monotonic() - self._heard
 
     def begin(self) -> None:
-        """Watch the directive that is sent now."""
+        """Start supervising a directive, at the time of sending it."""
         self._heard, self._followed, self._text, self._unseen = time.monotonic(), False, "", ""
 
     def accepted(self) -> None:
-        """The directive was accepted: its silence counts from now on."""
+        """Restart the silence timer, because the directive was accepted."""
         self._heard = time.monotonic()
 
     def on_feedback(self, message: Any) -> None:
-        """Take in feedback of the directive."""
+        """Reset the silence timer and report changed texts of the feedback."""
         self._heard, self._followed = time.monotonic(), True
         if message.feedback.unseen != self._unseen:
             self._unseen = message.feedback.unseen
@@ -52,7 +51,9 @@ class SelectorWatch:
             self._tell(self._text)
 
     def _on_heartbeat(self, beat: Heartbeat) -> None:
-        """Count heartbeats until feedback comes; a restarted selector sends them without the directive."""
+        """Reset the silence timer by heartbeats until feedback comes: a restarted selector sends them without
+        the directive.
+        """
         self._start_id = self._start_id or beat.start_id
         self.came_back_held = beat.held and beat.start_id != self._start_id
         if not self._followed:

@@ -1,15 +1,15 @@
-"""`python -m lodestar_ros.send_directive "find the red chair"`: one directive from a terminal.
+"""`python -m lodestar_ros.send_directive "find the red chair"`: send one directive from a terminal.
 
-Ctrl-C cancels it. Exit status: 0 success was claimed; 1 it was not; 3 no goal selector answered, or it is gone;
-130 cancelled.
+Ctrl-C and a closed terminal cancel it; if this process is killed, it ends within 3 s. Exit status: 0 success was
+reported; 1 failure; 3 no goal selector answered, or it is gone; 130 cancelled.
 """
 
 from __future__ import annotations
 
-import argparse
-import signal
 import sys
 import time
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +20,21 @@ from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
 from lodestar_interfaces.action import FollowDirective
+from lodestar_ros.client_watch import OwnedGoal
 from lodestar_ros.directive_run import RECEIPT_TIMEOUT, DirectiveRun, End
 from lodestar_ros.selector_watch import SelectorWatch
-from lodestar_ros.sent_goal import spinning
-from lodestar_ros.terminal import not_heard, parse, terminal_node
+from lodestar_ros.terminal import EXIT_CANCELLED, command_line, not_heard, parse, terminal_node, wait
 
-# Seconds of wall time.
+# Timeouts in seconds of wall time.
 _SERVER_TIMEOUT = 15.0
 _RETURN_TIMEOUT = 20.0  # for a goal selector that is restarted after 0.5 s, and starts for some seconds
 _POLL = 0.25
-EXIT_FAILED, EXIT_GONE, EXIT_CANCELLED = 1, 3, 130
+EXIT_FAILED, EXIT_GONE = 1, 3
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Send the directive and wait for its end; return the exit status (see the module)."""
-    parser = argparse.ArgumentParser(
-        prog="python -m lodestar_ros.send_directive",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line("send_directive", __doc__)
     parser.add_argument(
         "directive", nargs="?", default="", help='what to do, e.g. "find the red chair next to the desk"'
     )
@@ -60,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--time-limit", type=float, default=0.0, help="seconds; 0 = the node's default")
     options, given = parse(parser, arguments)
     question, choice = options.answer
-    if not choice.isdigit() or bool(question) == bool(options.directive):
+    if not choice.isdecimal() or bool(question) == bool(options.directive):
         parser.error("say a directive, or --answer with the question's id and the number of a choice")
     try:
         images = [
@@ -68,7 +64,6 @@ def main(arguments: list[str] | None = None) -> int:
         ]
     except OSError as error:
         parser.error(f"the picture cannot be read: {error}")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM cancels like Ctrl-C
     with terminal_node("send_directive", options.namespace, given) as node:
         goal = FollowDirective.Goal(
             text=options.directive, images=images, question_id=question, choice=int(choice)
@@ -78,24 +73,25 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 class _Sender:
-    """One directive, with a check that its goal selector is alive."""
+    """Sends one directive, and supervises its goal selector."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
+        self._owner = OwnedGoal(node)
         self._client = ActionClient(node, FollowDirective, "follow_directive")
         self._watch = SelectorWatch(node, lambda text: print(text, flush=True))
 
     def run(self, goal: Any) -> int:
-        """Return the exit status."""
-        run = DirectiveRun(self._client, self._watch, spinning(self._node))
+        """Send the goal and wait for its end; return the exit status."""
+        run = DirectiveRun(self._client, self._watch, partial(wait, self._node))
         try:
             if not self._client.wait_for_server(_SERVER_TIMEOUT):
                 return _complain(
                     f"No follow_directive server answered. {not_heard(self._node)} "
                     "Start one with: python -m lodestar_bringup sim"
                 )
-            end = run.follow(goal)
-        except KeyboardInterrupt:
+            end = run.follow(self._owner.mark(goal))
+        except (KeyboardInterrupt, OSError):  # interrupted, or the terminal is closed
             return self._cancel(run)
         if end is End.UNANSWERED:
             return _complain(
@@ -111,7 +107,9 @@ class _Sender:
         return _told(run.result)
 
     def _lost(self, silent: float) -> int:
-        """Report that a goal selector sends no feedback any more, and whether it was started again."""
+        """Report that the goal selector sends no feedback any more, and whether it was restarted; return the
+        exit status.
+        """
         _complain(
             f"The goal selector is gone: nothing heard of it for {silent:.0f} s. The motion gate has stopped the "
             "robot, as it does 0.5 s after the last heartbeat."
@@ -131,12 +129,14 @@ class _Sender:
 
     def _cancel(self, run: DirectiveRun) -> int:
         said = (
-            "Cancelling; the robot stops."
+            "Cancelled; the robot stops."
             if run.accepted
             else "Interrupted before the goal selector answered."
         )
-        print(said, file=sys.stderr)
-        run.cancel()
+        with suppress(KeyboardInterrupt):  # a second one waits for no answer
+            run.cancel()
+        with suppress(OSError):  # the terminal may be closed
+            print(said, file=sys.stderr, flush=True)
         return EXIT_CANCELLED
 
 

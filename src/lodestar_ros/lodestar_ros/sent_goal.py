@@ -3,7 +3,8 @@
 A server may receive a client's requests seconds before it discovers the client's reader, and answers in between are
 lost ("client will not receive response"). The goal then runs, and a client that waits for the answer could not cancel
 it. So the goal's id is created here: feedback with this id proves the acceptance, and the goal can be cancelled
-without an answer. A goal that ends at once sends no feedback, so the server is also asked for its result, by the id.
+without an answer. A goal that ends at once sends no feedback, so the result is also requested from the
+server, by id.
 """
 
 from __future__ import annotations
@@ -13,25 +14,22 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-import rclpy
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 from rclpy.action.client import ClientGoalHandle
-from rclpy.node import Node
 from rclpy.task import Future
 from unique_identifier_msgs.msg import UUID
 
-ASK_AGAIN = 1.0  # s without an answer after which a server is asked whether it has the goal
+ASK_AGAIN = 1.0  # s without an answer after which the result is requested from the server
 
 Wait = Callable[[Any, float], bool]
 
 
 class SentGoal:
-    """`answer` completes with the goal's handle as soon as the server has answered, sent feedback of the goal, or told
-    its result. Everything happens on the executor.
+    """A goal whose `answer` completes with its handle after the server's answer, its first feedback, or its result.
 
-    on_feedback: called with every feedback message of this goal. identity: 16 bytes, by which another process finds the
-    goal again (see `goal_of`); None = random ones.
+    Executor only. on_feedback: called with every feedback message of this goal. identity: 16 bytes, by which another
+    process finds the goal again (see `goal_of`); None = random.
     """
 
     def __init__(
@@ -50,14 +48,14 @@ class SentGoal:
         sent.add_done_callback(self._answered)
 
     def cancel(self) -> Future:
-        """Cancel the goal, whether it was answered or not."""
+        """Cancel the goal, with or without an answer."""
         return self._handle.cancel_goal_async()
 
     def seek(self) -> float:
-        """Return for how many seconds the answer has been missing, 0 where it is there. Call this a few times a second.
+        """Return the seconds since sending without an answer; 0 if it was answered. Call this a few times a second.
 
-        Every ASK_AGAIN the server is asked for the result. One that does not have the goal says so, and that changes
-        nothing: the goal may be on its way.
+        Every ASK_AGAIN seconds the result is requested from the server. The reply that the goal is unknown
+        changes nothing, because the goal may still be on its way.
         """
         now = time.monotonic()
         if self.answer.done():
@@ -68,10 +66,10 @@ class SentGoal:
         return now - self._began
 
     def wait(self, wait: Wait, seconds: float) -> bool:
-        """Wait until `answer` is done, asking again meanwhile; return whether it is.
+        """Wait until `answer` is done, calling `seek` meanwhile; return whether it is done.
 
-        wait: spins until a future is done or so many seconds have passed, and returns whether it is done. Where it
-        returns early, the caller is to stop.
+        wait: spins until a future is done or the given seconds have passed, and returns whether it is done.
+        An early return means that the caller must stop.
         """
         end = time.monotonic() + seconds
         while (left := min(ASK_AGAIN, end - time.monotonic())) > 0.0:
@@ -102,17 +100,7 @@ class SentGoal:
             self.answer.set_result(sent.result())
 
 
-def spinning(node: Node) -> Wait:
-    """Return a wait of a terminal program that spins its node itself."""
-
-    def wait(future: Any, seconds: float) -> bool:
-        rclpy.spin_until_future_complete(node, future, timeout_sec=seconds)
-        return bool(future.done())
-
-    return wait
-
-
 def goal_of(client: ActionClient, action: Any, identity: bytes) -> ClientGoalHandle:
-    """Return the handle of a goal that was sent under this identity, also by a process that is dead."""
+    """Return the handle of a goal that was sent with this identity, possibly by a dead process."""
     accepted = action.Impl.SendGoalService.Response(accepted=True)
     return ClientGoalHandle(client, UUID(uuid=list(identity)), accepted)

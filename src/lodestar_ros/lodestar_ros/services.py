@@ -1,4 +1,4 @@
-"""Services that are answered on a thread, and that workers wait for."""
+"""Services whose requests are answered on a thread, and a blocking client for workers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from lodestar_ros.workers import Codes, Mailbox, QueueWorker, refuse
 
 
 class ServiceWorker:
-    """Service whose answers are computed one after another on a thread, so that the executor never waits for them.
+    """Service that computes its answers one after another on a thread, so that the executor never waits.
 
-    answer(request, response) returns the response; what it raises is written into it, see `refuse`. submit: has work
-    done in order on a thread of its owner; None = on a thread of its own, until the node ends.
+    answer(request, response) returns the response; an error is written into the response, see `refuse`. submit: runs
+    work in order on a thread of its owner; None = use a new thread that ends with the node.
     """
 
     def __init__(
@@ -40,12 +40,11 @@ class ServiceWorker:
             node.on_close(worker.close)
             submit = worker.submit
         self._submit = submit
-        group = ReentrantCallbackGroup()  # a request under way must not hold up the node's other callbacks
+        group = ReentrantCallbackGroup()  # a request under way must not block the node's other callbacks
         self._service = node.create_service(service_type, name, self._on_request, callback_group=group)
 
     async def _on_request(self, request: Any, response: Any) -> Any:
         future = Future(executor=self._node.executor)
-        self._mailbox.expect()
         self._submit(lambda: self._work(request, response, future))
         return await future
 
@@ -54,13 +53,13 @@ class ServiceWorker:
             response = self._answer(request, response)
         except Exception as error:
             response = refuse(self._node, response, error, self._codes)
-        self._mailbox.post(lambda: future.set_result(response), done=True)
+        self._mailbox.post(lambda: future.set_result(response))
 
 
 class ServiceCaller:
-    """Calls a service for workers, which wait for the answer; the executor sends the requests."""
+    """Blocking client of a service for workers; the executor sends the requests."""
 
-    PERIOD = 0.05  # s of real time between two looks for requests
+    PERIOD = 0.05  # s of real time between two checks for requests
 
     def __init__(self, node: LodestarNode, service_type: Any, name: str, patience: float) -> None:
         self._type, self._patience = service_type, patience
@@ -71,9 +70,9 @@ class ServiceCaller:
         node.steady_timer(self.PERIOD, self._send)
 
     def call(self, **fields: Any) -> Any:
-        """Return the response to a request with these fields; None where nobody answers within `patience` s."""
+        """Return the response to a request with these fields; None without an answer within `patience` s."""
         answer: futures.Future[Any] = futures.Future()
-        self._open.add(answer)  # before the look at `_closed`: `close` may come at any time
+        self._open.add(answer)  # before `_closed` is read, because `close` may be called at any time
         try:
             if self._closed or not self._client.service_is_ready():
                 return None
@@ -85,7 +84,7 @@ class ServiceCaller:
             self._open.discard(answer)
 
     def close(self) -> None:
-        """End all waiting; call it before the workers that wait are closed."""
+        """Abort all waiting calls; call this before the workers that wait are closed."""
         self._closed = True
         for answer in list(self._open):
             answer.cancel()

@@ -1,4 +1,4 @@
-"""The memory's snapshots for others: changes as they come, everything on demand, markers."""
+"""The memory's snapshots for other nodes: deltas as they occur, pages on request, markers."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.services import ServiceWorker
 from lodestar_ros.workers import Refused
 
-DEFAULT_PAGE = 256  # snapshots
+DEFAULT_PAGE = 256  # snapshots per page
 
 
 class SnapshotServer:
-    """Publish ``~/snapshots`` (deltas) and ``~/markers``. Serves: ``~/get_snapshots`` (paged).
+    """Publishes ``~/snapshots`` (deltas) and ``~/markers``. Serves: ``~/get_snapshots`` (paged).
 
-    A change is noted in the folder of the run before it is told, so that a successor in the same run goes on from it.
+    A change is noted in the run's folder before it is published, so that a successor in the same run
+    continues from it.
     """
 
     def __init__(self, node: LodestarNode, feed: MemoryFeed, checkpoints: CheckpointConfig) -> None:
         self._node, self._feed = node, feed
         self._notes = Checkpointer(node, checkpoints)
-        self._viewers = 0  # subscribers of the markers when they were published last
+        self._viewers = 0  # subscribers of the markers at their last publication
         self._restore()
         self._publisher = node.create_publisher(msg.SnapshotArray, "~/snapshots", qos.EVENT)
         self._markers = node.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
         ServiceWorker(node, srv.GetSnapshots, "~/get_snapshots", self._get)
 
     def tell(self, delta: SnapshotDelta) -> None:
-        """Publish a change, and the markers also for a viewer that has come since. On the feed's worker."""
+        """Publish a delta, and markers for changes or new subscribers. Runs on the feed's worker."""
         changed = bool(delta.updated or delta.removed)
         if changed:
             self._notes.note(snapshots=self._feed.chain.snapshot_state())
@@ -55,7 +56,7 @@ class SnapshotServer:
         self._markers.publish(shown)
 
     def _restore(self) -> None:
-        """Go on from what a predecessor in this run noted, if there was one."""
+        """Restore the snapshots that a predecessor in this run noted, if any."""
         state = self._notes.notes.get("snapshots")
         count = 0
         if isinstance(state, dict):
@@ -82,7 +83,7 @@ class SnapshotServer:
 
 
 def paged(delta: SnapshotDelta, size: int) -> Sequence[SnapshotDelta]:
-    """Return a delta in parts of at most `size` snapshots, at least one; the first has what was removed."""
+    """Return a delta in parts of at most `size` snapshots, at least one part; the first has the removed ids."""
     parts = [delta.updated[i : i + size] for i in range(0, len(delta.updated), size)] or [()]
     return [
         replace(delta, updated=part, removed=delta.removed if index == 0 else ())

@@ -1,21 +1,21 @@
-"""The services by which a directive is held or paused."""
+"""The goal selector's services for holds and pauses, which it requests from the motion gate and obeys."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from std_srvs.srv import SetBool
-
 from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.heartbeat import HeartbeatPublisher
 from lodestar_ros.loop_thread import LoopThread
+from lodestar_ros.motion.authority import Kind, Standing
+from lodestar_ros.motion.holds import HoldFollower
 from lodestar_ros.node import LodestarNode
 
 
 class StopServices:
-    """Serves ``~/hold``, which ends a directive and latches, and ``~/pause``, which keeps it.
+    """Serves ``~/hold``, which ends a directive, and ``~/pause``, which keeps it, as clients of the motion gate.
 
-    on_stop(): the robot is to stand at once. Neither waits for the loop, and neither refuses a stop.
+    on_stop(): stops the robot at once. Neither service waits for the loop or the gate, and neither refuses a stop.
     """
 
     def __init__(
@@ -27,26 +27,21 @@ class StopServices:
         on_stop: Callable[[], None],
     ) -> None:
         self._thread, self._heartbeat, self._server, self._on_stop = thread, heartbeat, server, on_stop
-        node.create_service(SetBool, "~/hold", self._on_hold)
-        node.create_service(SetBool, "~/pause", self._on_pause)
+        self._holds = HoldFollower(node, self._follow)
+        self._holds.serve(Kind.HOLD)
+        self._holds.serve(Kind.PAUSE, self._skill_in_words)
 
-    def _on_hold(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        self._thread.hold(request.data)
-        if request.data:
+    def _follow(self, standing: Standing) -> None:
+        """Obey the gate's standing records: a hold ends all directives, a pause stops the robot."""
+        before = self._thread.told
+        self._thread.follow(standing)
+        fresh = [one for one in standing.records if one.kind is Kind.HOLD and one not in before.records]
+        if fresh or (before.is_told and standing.last_hold != before.last_hold):
             self._server.withdraw()
+        if standing.records:
             self._on_stop()
         self._heartbeat.beat()
-        response.success = True
-        response.message = "held: nothing moves until released" if request.data else "released"
-        return response
 
-    def _on_pause(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        status = self._thread.status
-        response.success = status.directed
-        self._thread.pause(request.data)
-        if request.data:
-            self._on_stop()
-        skill = f"; {status.skill} was stopped, and begins anew then" if status.skill else ""
-        said = f"paused: it stands until resumed{skill}" if request.data else "resumed"
-        response.message = said if response.success else "no directive runs"
-        return response
+    def _skill_in_words(self) -> str:
+        skill = self._thread.status.skill
+        return f"; {skill} was stopped, and begins anew then" if skill else ""

@@ -1,4 +1,4 @@
-"""Synchronization of messages by stamp, and frames that wait for their pose."""
+"""Synchronization of messages by stamp, and a queue of frames that wait for their pose."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 
 class StampPairer:
-    """Collect one message per name and pass them on together.
+    """Collects one message per name with nearly equal stamps and passes them on together.
 
-    Stamps may differ by `tolerance` seconds. A message without partners among the `capacity` newest moments is dropped
-    and counted per name in `unmatched`.
+    Messages whose stamps differ by at most `tolerance` seconds are of one moment. At most `capacity`
+    incomplete moments wait; the messages of a dropped one are counted per name in `unmatched`.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class StampPairer:
         self._moments: OrderedDict[float, dict[str, Any]] = OrderedDict()
 
     def add(self, name: str, stamp: float, item: Any) -> None:
-        """Add one message. A moment has the stamp of its first message."""
+        """Add one message. The first message of a moment determines its stamp."""
         key = min(
             (
                 k
@@ -55,9 +55,8 @@ class StampPairer:
             self._give_up(lambda other: other <= key)
             self._on_complete(key, parts)
         elif len(self._moments) > self._capacity:
-            first = next(
-                iter(self._moments)
-            )  # to arrive: after the clock went back, the newest stamp is no guide
+            # the first to arrive, because after a jump of the clock the stamps are no guide
+            first = next(iter(self._moments))
             self._give_up(lambda other: other == first)
 
     def restart_clock(self) -> None:
@@ -65,7 +64,7 @@ class StampPairer:
         self._moments.clear()
 
     def _give_up(self, which: Callable[[float], bool]) -> None:
-        """Drop moments; complete ones are not counted."""
+        """Drop the moments whose stamps `which` selects; count messages of incomplete ones in `unmatched`."""
         for key in [key for key in self._moments if which(key)]:
             parts = self._moments.pop(key)
             if len(parts) < len(self._names):
@@ -74,11 +73,12 @@ class StampPairer:
 
 
 class Companions(Generic[T]):
-    """Pass every item on, in order, with the companion of its moment if that arrives in time; no item is lost.
+    """Passes on every item, in order, with the companion of its stamp if that arrives in time.
 
-    deliver(item, companion or None). An item waits only while companions arrive (the newest is less than `gap`
-    seconds of stamps older), until a companion of a later moment arrives, `patience` seconds of `clock` have passed
-    (call `expire` regularly), or more than `capacity` items wait. joined, alone: items with and without a companion.
+    deliver(item, companion): companion is None if there is none. An item waits only if the newest companion
+    is less than `gap` seconds of stamps older: until its companion or a later one arrives, `patience` seconds
+    of `clock` have passed (call `expire` regularly), or more than `capacity` items wait. joined, alone: items
+    with and without a companion.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Companions(Generic[T]):
         self.joined = self.alone = 0
         self._deliver, self._clock = deliver, clock
         self._patience, self._gap, self._tolerance, self._capacity = patience, gap, tolerance, capacity
-        self._companions: OrderedDict[float, Any] = OrderedDict()  # by stamp, ascending
+        self._companions: OrderedDict[float, Any] = OrderedDict()  # stamp -> companion, ascending
         self._waiting: deque[tuple[float, float, T]] = deque()  # stamp, deadline, item
 
     def add(self, stamp: float, item: T) -> None:
@@ -166,7 +166,7 @@ class PoseQueue(Generic[T]):
                 self._on_drop(error)
                 continue
             except Exception:
-                self._waiting.popleft()  # it would block all others
+                self._waiting.popleft()  # a frame that fails must not block the others
                 raise
             self._waiting.popleft()
             self._deliver(resolved)

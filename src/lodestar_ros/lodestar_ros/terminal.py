@@ -1,18 +1,35 @@
-"""Common parts of the terminal commands: node, ROS arguments, and advice if no server answers."""
+"""Common parts of the terminal commands: node, ROS arguments, interrupts, and advice if no server answers."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import rclpy
 from rclpy.action import ActionClient
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
+
+from lodestar_ros.executors import init_ros
+
+EXIT_CANCELLED = 130  # exit status of an interrupted command
+_POLL = 0.1  # s of wall time
+_interrupted = threading.Event()
+
+
+def command_line(name: str, text: str | None) -> argparse.ArgumentParser:
+    """Return the parser of `python -m lodestar_ros.NAME`. text: shown as it is, such as the module's docstring."""
+    raw = argparse.RawDescriptionHelpFormatter
+    return argparse.ArgumentParser(
+        prog=f"python -m lodestar_ros.{name}", description=text, formatter_class=raw
+    )
 
 
 def parse(
@@ -27,26 +44,60 @@ def parse(
 
 @contextmanager
 def terminal_node(name: str, namespace: str, arguments: list[str]) -> Iterator[Node]:
-    """Provide a node during the context; Ctrl-C keeps raising KeyboardInterrupt."""
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    """Provide a node during the context. SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt, which ends the program.
+
+    A signal that this process was started with ignored stays ignored, as SIGHUP under nohup.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+    init_ros(arguments)
     node = rclpy.create_node(name, namespace=namespace.strip("/"), start_parameter_services=False)
     try:
         yield node
+    except KeyboardInterrupt:
+        sys.exit(EXIT_CANCELLED)
     finally:
         for client in [one for one in node.waitables if isinstance(one, ActionClient)]:
-            client.destroy()  # a node leaves them, and so DDS threads that crash the interpreter's end
+            # a node does not destroy its clients, and their DDS threads crash the interpreter at exit
+            client.destroy()
         node.destroy_node()
         rclpy.try_shutdown()
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    _interrupted.set()
+    raise KeyboardInterrupt
+
+
+def wait(node: Node, future: Any, seconds: float) -> bool:
+    """Spin the node until the future is done or time is up; return whether it is done.
+
+    Raises KeyboardInterrupt, also after a signal whose exception was lost: Python drops an exception raised
+    in a destructor, and rclpy runs one per message. Each signal raises it only once.
+    """
+    end = time.monotonic() + seconds
+    try:
+        while not future.done() and (left := end - time.monotonic()) > 0.0:
+            rclpy.spin_until_future_complete(node, future, timeout_sec=min(left, _POLL))
+            if _interrupted.is_set():
+                raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        _interrupted.clear()
+        raise
+    return bool(future.done())
 
 
 def not_heard(node: Node) -> str:
     """Return possible reasons why a running stack is not found, with the current settings."""
     domain = os.environ.get("ROS_DOMAIN_ID") or "0"
-    if os.environ.get("ROS_DISTRO") == "humble":
+    given = os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE") or "SUBNET"
+    reach = f"ROS_AUTOMATIC_DISCOVERY_RANGE={given}, for another machine it must be SUBNET on both"
+    if given == "SYSTEM_DEFAULT":  # see keep_to_profile
+        profile = os.environ.get("FASTDDS_DEFAULT_PROFILES_FILE", "")
+        reach = f"FASTDDS_DEFAULT_PROFILES_FILE={profile}, which names the interfaces"
+    elif os.environ.get("ROS_DISTRO") == "humble":
         reach = f"ROS_LOCALHOST_ONLY={os.environ.get('ROS_LOCALHOST_ONLY') or '0'}, on another machine it must be 0"
-    else:
-        given = os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE") or "SUBNET"
-        reach = f"ROS_AUTOMATIC_DISCOVERY_RANGE={given}, for another machine it must be SUBNET on both"
     return (
         "Is the stack running, and as here: "
         f"ROS_DOMAIN_ID={domain}; namespace {node.get_namespace()} (--namespace); {reach}?"

@@ -1,4 +1,6 @@
-"""Client of an action that is carried out for the loop: one goal at a time, known by its ticket, never waited for."""
+"""Asynchronous client of an action for the decision loop: one goal at a time, identified by a number
+(ticket).
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,13 @@ End = TypeVar("End")
 
 
 class TicketClient(Generic[End]):
-    """Has one goal under way at a time; `on_end` is called on the executor with its ticket and how it ended.
+    """Sends one goal at a time; `on_end` is called on the executor with its ticket and its end.
 
-    A server that is not up, that does not accept or that goes away is an end too. A newer goal cancels the one before
-    it, so that nobody works for nothing.
+    A server that is not running, does not accept or disappears ends the goal too. A newer goal cancels the
+    previous one.
 
-    server: who serves it, in words. end_of: reads a result. failed: makes the end of a goal that has none, from why.
+    server: name of the server, for messages. end_of: converts a result. failed: returns the end of a goal without a
+    result, from the reason.
     """
 
     def __init__(
@@ -36,11 +39,14 @@ class TicketClient(Generic[End]):
         self._action, self._server = action, server
         self._end_of, self._failed, self._on_end = end_of, failed, on_end
         self._client = ActionClient(node, action, name)
-        self._ticket = 0  # of the goal that is under way; 0 = none
+        self._ticket = 0  # ticket of the goal under way; 0 = none
         self._sent: SentGoal | None = None
 
     def send(self, ticket: int, goal: Any) -> None:
-        """Have a goal carried out; one that is under way is cancelled."""
+        """Cancel the goal under way and send this one.
+
+        ticket: the caller's number for it, passed to `on_end`.
+        """
         self.stop()
         self._ticket = ticket
         if not self._client.server_is_ready():
@@ -50,18 +56,18 @@ class TicketClient(Generic[End]):
         self._sent.answer.add_done_callback(lambda done: self._on_accepted(ticket, done))
 
     def cancel(self, ticket: int) -> None:
-        """Cancel a goal, if it is the one that is under way; its end is not told."""
+        """Cancel a goal if it is under way, without reporting its end."""
         if ticket == self._ticket:
             self.stop()
 
     def stop(self) -> None:
-        """Cancel whatever is under way, at once; its end is not told."""
+        """Cancel the goal under way at once, without reporting its end."""
         self._ticket, sent, self._sent = 0, self._sent, None
         if sent is not None:
             sent.cancel()
 
     def check(self) -> None:
-        """Tell of a server that does not accept or has gone; call this a few times a second."""
+        """End the goal of a server that does not accept it or has disappeared; call this a few times a second."""
         if self._sent is None:
             return
         if not self._client.server_is_ready():

@@ -1,10 +1,10 @@
-"""The port of what keeps transforms behind a buffer, and our own history of samples."""
+"""The history of transforms behind a `TransformBuffer`."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,31 +21,18 @@ class Sample(NamedTuple):
     quaternion: np.ndarray
 
 
-class TransformStore(Protocol):
-    """Port of the history behind a `TransformBuffer`, which calls it under its lock with frames of the tree."""
-
-    def keep(self, sample: Sample, stamp: float, static: bool, admission: Admission) -> None:
-        """Store a transform that the tree has admitted."""
-        ...
-
-    def forget_moving(self) -> None:
-        """Forget all moving transforms; static ones stay."""
-        ...
-
-    def matrix(self, target: str, source: str, stamp: float | None, extrapolate: float) -> np.ndarray:
-        """Return target_from_source, (4, 4), as `TransformBuffer.lookup` does. Raises TransformUnavailable."""
-        ...
-
-
 class SampleStore:
-    """Our own history, used without tf2_ros. tree: of the frames. history: seconds kept per moving frame."""
+    """History of transforms. Not safe for threads: the buffer calls it under its lock.
+
+    tree: parents of the frames. history: seconds kept per moving frame.
+    """
 
     def __init__(self, tree: FrameTree, history: float) -> None:
         self._tree, self._history = tree, history
         self._samples: dict[str, _Samples] = {}
 
     def keep(self, sample: Sample, stamp: float, static: bool, admission: Admission) -> None:
-        """See `TransformStore`."""
+        """Store a transform that the tree has admitted."""
         if admission is Admission.RESTARTED:
             self.forget_moving()
         samples = self._samples.get(sample.child)
@@ -54,17 +41,20 @@ class SampleStore:
         samples.insert(stamp, sample.translation, sample.quaternion, self._history)
 
     def forget_moving(self) -> None:
-        """See `TransformStore`."""
+        """Forget all moving transforms; static ones stay."""
         self._samples = {child: kept for child, kept in self._samples.items() if kept.static}
 
     def matrix(self, target: str, source: str, stamp: float | None, extrapolate: float) -> np.ndarray:
-        """See `TransformStore`; without a stamp the newest sample of each frame."""
+        """Return target_from_source, (4, 4); without a stamp, from the newest sample of each frame.
+
+        Raises TransformUnavailable.
+        """
         common = self._tree.common(target, source)
         common_from_source = self._compose(source, common, stamp, extrapolate)
         return inverse(self._compose(target, common, stamp, extrapolate)) @ common_from_source
 
     def _compose(self, frame: str, common: str, stamp: float | None, extrapolate: float) -> np.ndarray:
-        """common_from_frame, (4, 4)."""
+        """Return common_from_frame, (4, 4)."""
         matrix, chain = np.eye(4), self._tree.chain(frame)
         for child in chain[: chain.index(common)]:
             matrix = self._samples[child].matrix(stamp, extrapolate, child) @ matrix
@@ -73,7 +63,7 @@ class SampleStore:
 
 @dataclass
 class _Samples:
-    """The samples of one child frame. stamps ascend; poses: translation (3,) and quaternion (4,) each."""
+    """The samples of one child frame. stamps: ascending; poses: translation (3,) and quaternion (4,) of each."""
 
     parent: str
     static: bool
@@ -96,7 +86,7 @@ class _Samples:
             del self.poses[:expired]
 
     def matrix(self, stamp: float | None, extrapolate: float, child: str) -> np.ndarray:
-        """parent_from_child, (4, 4), interpolated at the stamp (None = newest)."""
+        """Return parent_from_child, (4, 4), interpolated at the stamp (None = newest). Raises TransformUnavailable."""
         if self.static or stamp is None or stamp == self.stamps[-1]:
             return _matrix(*self.poses[-1])
         index = bisect_left(self.stamps, stamp)
@@ -128,7 +118,7 @@ def _matrix(translation: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
 
 
 def _slerp(q0: np.ndarray, q1: np.ndarray, share: float) -> np.ndarray:
-    """Quaternion between two unit quaternions along the shorter arc."""
+    """Return the quaternion at `share` of the way between two unit quaternions, along the shorter arc."""
     cosine = float(q0 @ q1)
     if cosine < 0.0:
         q1, cosine = -q1, -cosine

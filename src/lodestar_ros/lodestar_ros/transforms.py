@@ -1,10 +1,10 @@
-"""Transforms by stamp from /tf and /tf_static, kept by tf2_ros if installed, else by our own store."""
+"""Transforms by stamp from /tf and /tf_static."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,19 +12,20 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from tf2_msgs.msg import TFMessage
 
+from lodestar.geometry.poses import planar_pose
 from lodestar_ros import qos
 from lodestar_ros.conversions import MAX_COORDINATE, stamp_from_msg
-from lodestar_ros.frame_tree import Admission, FrameTree
-from lodestar_ros.transform_store import Sample, SampleStore, TransformStore
+from lodestar_ros.frame_tree import Admission, FrameTree, TransformUnavailable
+from lodestar_ros.transform_store import Sample, SampleStore
 
 _MAX_REFUSED = 100  # rejected static transforms that are retried when conflicting ones disappear
 
 
 class TransformIntake:
-    """Check transforms before a buffer stores them. Not safe for threads: the buffer holds the lock.
+    """Checks transforms before a buffer stores them. Not safe for threads: the buffer holds the lock.
 
-    restarts: times that stamps fell back and all moving transforms were forgotten.
-    rejected: transforms without a valid rotation, with a number that is not finite or with equal frames.
+    restarts: number of times that stamps fell back and all moving transforms were forgotten.
+    rejected: number of transforms without a valid rotation, with a number that is not finite or with equal frames.
     """
 
     def __init__(self, tree: FrameTree | None = None) -> None:
@@ -35,7 +36,7 @@ class TransformIntake:
     def admit(
         self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, static: bool
     ) -> tuple[Admission, Sample | None]:
-        """Return the tree's verdict and the transform to store; None if it is rejected."""
+        """Return the tree's decision and the transform to store; None if it is rejected."""
         parent, child = parent.lstrip("/"), child.lstrip("/")
         translation = np.asarray(translation, np.float64)
         quaternion = np.asarray(quaternion, np.float64)
@@ -54,22 +55,17 @@ class TransformIntake:
 class TransformBuffer:
     """A bounded history of a tree of frames; safe for threads. Frames may begin with a slash.
 
-    history: seconds kept per moving frame. tree: decides the parent of each frame. store: makes the store.
+    history: seconds kept per moving frame. tree: decides the parent of each frame.
     """
 
-    def __init__(
-        self,
-        history: float = 30.0,
-        tree: FrameTree | None = None,
-        store: Callable[[FrameTree, float], TransformStore] = SampleStore,
-    ) -> None:
+    def __init__(self, history: float = 30.0, tree: FrameTree | None = None) -> None:
         self.intake = TransformIntake(tree)
-        self.store = store(self.intake.tree, history)
+        self.store = SampleStore(self.intake.tree, history)
         self._lock = threading.Lock()
 
     def insert(self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, *,
                static: bool = False) -> Admission:  # fmt: skip
-        """Store one sample; one that is not finite, has no rotation or joins a frame to itself is rejected."""
+        """Store one sample; one that is not finite, has no valid rotation or equal frames is rejected."""
         with self._lock:
             admission, sample = self.intake.admit(parent, child, stamp, translation, quaternion, static)
             if sample is not None:
@@ -100,20 +96,29 @@ class TransformBuffer:
             self.intake.tree.check_fresh(target.lstrip("/"), source.lstrip("/"), now, max_age)
         return matrix
 
+    def find_fresh(self, target: str, source: str, now: float, max_age: float) -> np.ndarray | None:
+        """Return the transform of `lookup_fresh`; None if it is unavailable."""
+        with suppress(TransformUnavailable):
+            return self.lookup_fresh(target, source, now, max_age)
+        return None
 
-def make_buffer() -> TransformBuffer:
-    """Return a buffer over tf2_ros' if it is installed, else over our own store."""
-    try:
-        import tf2_ros
-    except ImportError:
-        return TransformBuffer()
-    from lodestar_ros.tf2_store import Tf2Store
+    def find_pose(self, target: str, source: str, now: float, max_age: float) -> np.ndarray | None:
+        """Return x, y, yaw (3,) of the transform of `lookup_fresh`; None if it is unavailable."""
+        found = self.find_fresh(target, source, now, max_age)
+        return None if found is None else planar_pose(found)
 
-    return TransformBuffer(store=partial(Tf2Store, tf2_ros))
+    def find_chain(
+        self, frames: tuple[str, str, str], now: float, max_age: float
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return the transforms first <- second and second <- third of `lookup_fresh`; None if one is unavailable."""
+        first, second, third = frames
+        upper = self.find_fresh(first, second, now, max_age)
+        lower = self.find_fresh(second, third, now, max_age)
+        return None if upper is None or lower is None else (upper, lower)
 
 
 class TransformListener:
-    """Fill a buffer from /tf and /tf_static.
+    """Fills a buffer from /tf and /tf_static.
 
     on_change() is called after every message. on_refused(text) is called with the rejected pairs of frames,
     once per rejected transform.
@@ -127,18 +132,19 @@ class TransformListener:
         on_refused: Callable[[str], None] | None = None,
         buffer: TransformBuffer | None = None,
     ) -> None:
-        self.buffer = buffer or make_buffer()
+        self.buffer = buffer or TransformBuffer()
         self._node, self._asked = node, {"/tf": profile, "/tf_static": qos.TF_STATIC}
-        self._lacking = 0  # look-ups that lacked a transform when `unheard` was found out last
+        self._lacking = 0  # the tree's count of failed look-ups at the last call of `unheard`
         self._on_change, self._on_refused = on_change, on_refused
-        self._refused_static: dict[tuple[str, str], Any] = {}  # static ones are sent once
+        self._refused_static: dict[tuple[str, str], Any] = {}  # kept, because static transforms are sent once
         node.create_subscription(TFMessage, "/tf", self._on_tf, profile)
         node.create_subscription(TFMessage, "/tf_static", self._on_tf_static, qos.TF_STATIC)
 
     def unheard(self) -> str:
-        """Return which publishers of transforms cannot be heard and why, "" for none. On the executor.
+        """Return which publishers of transforms cannot be received and why, "" for none. Executor only.
 
-        The graph is asked only where a look-up has lacked a transform since, or somebody was unheard.
+        The graph is queried only if a look-up has failed since the last call, or a publisher could not be
+        received then.
         """
         tree = self.buffer.intake.tree
         if tree.lacking == self._lacking and not tree.unheard:
@@ -161,7 +167,7 @@ class TransformListener:
 
     def _insert(self, transforms: Sequence[Any], *, static: bool) -> None:
         admissions = [self._insert_one(stamped, static) for stamped in transforms]
-        if Admission.REPLACED in admissions:  # the conflict with a static one may be gone
+        if Admission.REPLACED in admissions:  # the conflict with a static transform may be gone
             waiting, self._refused_static = self._refused_static, {}
             for stamped in waiting.values():
                 self._insert_one(stamped, True)

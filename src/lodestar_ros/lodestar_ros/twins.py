@@ -4,12 +4,11 @@ Every node publishes its identity once a second in its diagnostics (`hardware_id
 seconds since its start). A killed node publishes nothing more, although the middleware lists it for a while: so a
 restarted node has no twin. `python -m lodestar_ros.twins NAME ...` looks for running nodes before a stack is started.
 
-Exit status of the command: 0 none lives, 3 one does (it is printed with what to do).
+Exit status of the command: 0 no such node runs, 3 one runs (it is printed with instructions).
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import socket
 import sys
@@ -26,21 +25,23 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from lodestar_ros import qos
+from lodestar_ros.executors import init_ros
+from lodestar_ros.terminal import command_line
 
-#: Seconds after its start in which a node yields to an older twin; an older node stays.
+#: Seconds after its start in which a node ends for an older twin; later it stays.
 GIVES_WAY = 10.0
 #: Seconds in which the middleware discovers all nodes, also on a busy machine.
 LOOK = 4.0
-#: Further seconds for a listed node to publish its identity: it is alive, or it was killed recently.
+#: Further seconds in which a listed node must publish its identity; otherwise it was killed recently.
 DOUBT = 4.0
 FOUND = 3
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Identity of a node's process. uptime: seconds since its start, of its own steady clock."""
+    """Identity of a node's process. uptime: seconds since its start, by its own steady clock."""
 
-    name: str  # full, with the namespace
+    name: str  # full name, with the namespace
     host: str
     pid: int
     token: str
@@ -52,7 +53,7 @@ class Identity:
 
     @property
     def place(self) -> str:
-        """Return host and process for a person."""
+        """Return host and process as text."""
         return f"process {self.pid} on {self.host}"
 
 
@@ -68,7 +69,7 @@ def identity_from(text: str) -> Identity | None:
 
 
 def advice(other: Identity) -> str:
-    """Return what to do about a node that is already running."""
+    """Return instructions for a node that is already running elsewhere."""
     domain = os.environ.get("ROS_DOMAIN_ID", "0")
     return (
         f"{other.name} runs already in ROS domain {domain} ({other.place}): two stacks of one domain and namespace "
@@ -78,7 +79,7 @@ def advice(other: Identity) -> str:
 
 @dataclass
 class Presence:
-    """This node's identity, and the check for an older node of its name.
+    """This node's identity, and the check for an older node with its name.
 
     clock: steady seconds.
     """
@@ -97,7 +98,9 @@ class Presence:
         return Identity(self.name, self.host, os.getpid(), self.token, self.clock() - self._begun)
 
     def older_twin(self, text: str) -> Identity | None:
-        """Return the twin of a `hardware_id` if this node must yield to it, else None."""
+        """Return the identity in a `hardware_id` if it is an older running node of the same full name,
+        else None.
+        """
         other, me = identity_from(text), self.me
         if other is None or other.name != me.name or other.token == me.token or me.uptime > GIVES_WAY:
             return None
@@ -105,7 +108,7 @@ class Presence:
 
 
 class TwinWatch:
-    """Call on_twin(text) if the diagnostics show an older node of this one's name.
+    """Calls on_twin(text) if the diagnostics show an older node with this one's name.
 
     Subscribes: ``/diagnostics``, for GIVES_WAY seconds.
     """
@@ -113,7 +116,7 @@ class TwinWatch:
     def __init__(self, node: Node, presence: Presence, on_twin: Callable[[str], None]) -> None:
         self._node, self._presence, self._on_twin = node, presence, on_twin
         self._subscription = node.create_subscription(
-            DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.EVENT
+            DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.EVENT, event_callbacks=qos.NO_EVENTS
         )
         self._timer = node.create_timer(GIVES_WAY, self._end, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -130,12 +133,12 @@ class TwinWatch:
 
 
 def living(names: Collection[str], seconds: float = LOOK) -> Identity | None:
-    """Return a running node of one of the full names; None if none publishes within the seconds of real time.
+    """Return a running node with one of the full names; None if none publishes within the seconds of real time.
 
     If the middleware lists one of the names by then, the search takes DOUBT longer.
     """
     context = rclpy.Context()
-    rclpy.init(context=context)
+    init_ros(context=context)
     node = rclpy.create_node(f"lodestar_look_{os.getpid()}", context=context)
     found: list[Identity] = []
 
@@ -160,10 +163,8 @@ def living(names: Collection[str], seconds: float = LOOK) -> Identity | None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """See the module."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    """Search for running nodes of the given names; return the exit status (see the module)."""
+    parser = command_line("twins", __doc__)
     parser.add_argument("names", nargs="+", metavar="NAME", help="full names, such as /go2/motion_gate")
     parser.add_argument("--seconds", type=float, default=LOOK)
     given = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""The service that validates traces and proposals for others than the decision loop."""
+"""The service that validates traces and proposals for clients other than the decision loop."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from lodestar_ros.services import ServiceWorker
 
 
 class ValidationServer:
-    """Serves ``~/validate`` on a worker: the trace, or where its skill is empty the proposal.
+    """Serves ``~/validate`` on a worker, for a trace, or for a proposal if the trace has no skill.
 
-    has_scene: whether the scene has been heard, without which every entity is unknown.
+    has_scene: returns whether the scene was received; before that every entity is unknown.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class ValidationServer:
 
 
 def _trace_of(message: msg.Proposal, now: float) -> Trace:
-    """Return the trace of a proposal: to go to its goal, and stand before its entity. Raises BadMessage."""
+    """Return the trace of a proposal: go to its goal and stand before its entity. Raises BadMessage."""
     proposal: Proposal = proposal_from_msg(message)
     about = entity_name(proposal.entity_id) if proposal.entity_id else ""
     return Trace(

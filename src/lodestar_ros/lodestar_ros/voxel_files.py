@@ -20,7 +20,8 @@ from lodestar_ros.workers import Job, Refused
 
 
 class VoxelFiles:
-    """Serve ``~/save``, ``~/load`` and ``~/export``, and take checkpoints, after going on from a predecessor's.
+    """Serves ``~/save``, ``~/load`` and ``~/export``, and takes checkpoints, after restoring a predecessor's
+    checkpoint.
 
     lock: held while maps are swapped.
     """
@@ -43,7 +44,7 @@ class VoxelFiles:
         serve(node, ExportMap, "~/export", self._export)
 
     def keep(self, changed: Callable[[], object]) -> None:
-        """Take checkpoints from now on; changed: see `Checkpointer.keep`."""
+        """Start taking checkpoints; changed: see `Checkpointer.keep`."""
         self._checkpoints.keep(self._part.capture, changed)
 
     def note_ids(self) -> None:
@@ -51,7 +52,7 @@ class VoxelFiles:
         self._checkpoints.note(**self._chain.notes)
 
     def _put(self, voxels: SemanticVoxelMap) -> Callable[[], None]:
-        """Take a loaded map into use; return what takes that back, in a session that followers have not heard."""
+        """Put a loaded map into use and return the undo function, which restores the old map in a new session."""
         with self._lock:
             former, take_back = self._chain.map, self._chain.use(voxels)
 
@@ -63,12 +64,12 @@ class VoxelFiles:
         return undo
 
     def _outlive(self) -> None:
-        """Have a successor go on with the map in use. Raises OSError."""
+        """Take a checkpoint of the map in use for a successor. Raises OSError."""
         self.note_ids()
         self._checkpoints.take_now()
 
     def _export(self, job: Job) -> dict[str, Any]:
-        """On the worker of the action."""
+        """Export the map to a file; return fields of the result. Runs on the action's worker."""
         writers = {ExportMap.Goal.FORMAT_PLY: write_instance_ply, ExportMap.Goal.FORMAT_GLB: write_glb}
         form = job.request.format
         if form not in writers:

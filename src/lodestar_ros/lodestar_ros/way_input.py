@@ -1,4 +1,4 @@
-"""The closed ways that the mapping node is told."""
+"""Input of the closed ways (segments that the robot must not cross) in the mapping node."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from lodestar_ros.node import LodestarNode
 
 
 class WayInput:
-    """Keeps the newest list of closed ways, `told`. Subscribes: ``closed_ways``. opened(): those opened by sight."""
+    """Keeps the newest list of closed ways, `told`. Subscribes: ``closed_ways``. opened(): returns the closed
+    ways that the sensors have seen open.
+    """
 
     def __init__(self, node: LodestarNode, opened: Callable[[], Sized]) -> None:
         self.told: tuple[ClosedWay, ...] = ()

@@ -1,4 +1,4 @@
-"""`python -m lodestar_ros.why`: say why the robot did what it did, from a running stack or from a decision log.
+"""`python -m lodestar_ros.why`: explain the robot's actions, from a running stack or from a decision log.
 
 Exit status: 0 explained; 1 nothing to explain; 2 bad usage; 3 no goal selector answered.
 """
@@ -22,11 +22,11 @@ from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import decision_from_msg
 from lodestar_ros.conversions_world import outcome_from_msg, trace_from_msg
 from lodestar_ros.decision_history import Episode, episodes, why
-from lodestar_ros.terminal import not_heard, parse, terminal_node
+from lodestar_ros.terminal import command_line, not_heard, parse, terminal_node
 
-# Seconds of wall time.
-_LISTEN_AT_MOST = 5.0  # for a goal selector
-_QUIET = 0.5  # after the last message, all that was kept has come
+# Timeouts in seconds of wall time.
+_LISTEN_AT_MOST = 5.0  # to wait for a goal selector
+_QUIET = 0.5  # without a message, after which all kept messages have arrived
 EXIT_NOTHING, EXIT_USAGE, EXIT_GONE = 1, 2, 3
 
 
@@ -60,11 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m lodestar_ros.why",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_line("why", __doc__)
     parser.add_argument(
         "--at", metavar="TIME", help="the decision that held then: seconds, HH:MM or HH:MM:SS"
     )
@@ -77,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def stamp_of(text: str, today: datetime | None = None) -> float:
-    """Return the stamp of a time given as seconds, or as a time of day: of `today`. Raises ValueError."""
+    """Return the stamp of a time given as seconds, or as a time of day on `today`. Raises ValueError."""
     if ":" not in text:
         return float(text)
     clock = datetime.strptime(text, "%H:%M:%S" if text.count(":") == 2 else "%H:%M")
@@ -97,7 +93,7 @@ def chosen(found: list[Episode], directive: int | None, moment: float | None, la
 
 
 def _heard(node: rclpy.node.Node) -> tuple[list[Record], bool]:
-    """Return what the goal selector has kept, and whether there is a goal selector."""
+    """Return the records that the goal selector keeps, and whether there is a goal selector."""
     records: list[Record] = []
     heard_at = [0.0]
 

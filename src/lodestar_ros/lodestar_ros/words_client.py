@@ -1,4 +1,6 @@
-"""The goal selector's side of the wanted words: it publishes the newest set, and hands the loop what comes back."""
+"""The goal selector's client for wanted words: publishes the newest set of words that perception must detect,
+and passes perception's report to the decision loop.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from lodestar_ros.node import LodestarNode
 
 
 class WordsClient:
-    """Publishes ``~/wanted_words``, at first the empty set: words of a process before are not wanted any more.
+    """Publishes ``~/wanted_words``, first the empty set, because words of an earlier process are no longer wanted.
 
     Subscribes: ``vocabulary``.
     """
@@ -26,7 +28,7 @@ class WordsClient:
         self.want(loop.words.wanted)
 
     def want(self, wanted: WantedWords) -> None:
-        """Have perception look for these words, in place of those before."""
+        """Publish the words that perception must look for, in place of the earlier ones."""
         self._publisher.publish(wanted_to_msg(wanted))
 
     def _on_report(self, message: msg.VocabularyReport) -> None:

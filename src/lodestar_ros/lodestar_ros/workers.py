@@ -17,6 +17,7 @@ from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
 from lodestar.storage.replacement import told
+from lodestar_ros import executors
 
 if TYPE_CHECKING:
     from lodestar_ros.node import LodestarNode
@@ -25,39 +26,30 @@ T = TypeVar("T")
 
 
 class Mailbox:
-    """Run functions on the node's executor, posted from any thread.
+    """Runs functions on the node's executor, posted from any thread, in the order of posting.
 
-    A timer empties it while an answer is expected: an executor's `create_task` and guard conditions are not safe
-    to use from another thread under rclpy's events executor.
+    Starting a timer wakes rclpy's events executor, which supports no guard conditions; other executors have those.
     """
-
-    PERIOD = 0.01  # s, longest wait of a posted function
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._letters: deque[Callable[[], None]] = deque()
-        self._expected = 0
-        self._timer = node.create_timer(
-            self.PERIOD, self._drain, clock=Clock(clock_type=ClockType.STEADY_TIME)
-        )
-        self._timer.cancel()
+        if executors.EventsExecutor is None:
+            self._wake: Callable[[], object] = node.create_guard_condition(self._drain).trigger
+            return
 
-    def expect(self) -> None:
-        """Start the timer; call this on the executor before the work begins. `done` ends it."""
-        self._expected += 1
-        if self._timer.is_canceled():
-            self._timer.reset()
+        def ring() -> None:
+            timer.cancel()
+            self._drain()
 
-    def post(self, function: Callable[[], None], *, done: bool = False) -> None:
-        """Call the function on the executor soon, in the order of posting; `done` reverses one `expect`."""
+        timer = node.create_timer(1e-6, ring, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        timer.cancel()
+        self._wake = timer.reset
+
+    def post(self, function: Callable[[], None]) -> None:
+        """Queue a function for the executor."""
         self._letters.append(function)
-        if done:
-            self._letters.append(self._finished)
-
-    def _finished(self) -> None:
-        self._expected -= 1
-        if self._expected == 0 and not self._letters:
-            self._timer.cancel()
+        self._wake()
 
     def _drain(self) -> None:
         while self._letters:
@@ -68,7 +60,7 @@ class Mailbox:
 
 
 class LatestWorker(Generic[T]):
-    """One thread that works on the newest item; a waiting item is replaced by a newer one and counted as dropped.
+    """One thread that works on the newest item; a newer item replaces the waiting one, which is counted as dropped.
 
     work: called on the thread. on_error: called on the thread with an error of `work`; the worker continues.
     """
@@ -79,7 +71,7 @@ class LatestWorker(Generic[T]):
         self.dropped = 0
         self.done = 0
         self.failed = 0
-        self.latency = 0.0  # seconds the last item took
+        self.latency = 0.0  # seconds that the newest item took
         self._work = work
         self._on_error = on_error
         self._slot: list[T] = []
@@ -102,13 +94,13 @@ class LatestWorker(Generic[T]):
         return bool(self._slot)
 
     def end(self) -> None:
-        """Have the thread end after its current item."""
+        """Make the thread end after its current item."""
         with self._condition:
             self._closing = True
             self._condition.notify()
 
     def close(self, timeout: float = 2.0) -> None:
-        """End the thread after its current item, and wait for that."""
+        """Make the thread end after its current item, and wait for that."""
         self.end()
         self._thread.join(timeout)
 
@@ -132,19 +124,19 @@ class LatestWorker(Generic[T]):
 
 
 class Working(Protocol):
-    """Something with questions that wait."""
+    """Interface of a queue whose items several threads may process."""
 
     def work(self) -> object:
-        """Deal with the next one, if there is one; on any thread."""
-        ...
+        """Process the next waiting item, if any; on any thread."""
 
 
 def work_together(
     node: LodestarNode, name: str, count: int, period: float, what: Working, cancel: Callable[[], None]
 ) -> None:
-    """Have so many threads work on something every `period` seconds of real time, until the node ends.
+    """Start `count` threads that each call `what.work` every `period` seconds of real time, until the node
+    ends.
 
-    cancel(): gives up what is under way; called when no thread begins anything more.
+    cancel(): aborts work under way; called when no thread starts new work.
     """
     threads: list[LatestWorker[None]] = [
         LatestWorker(f"{name}{i}", lambda _: what.work(), node.diagnostics.error) for i in range(count)
@@ -168,7 +160,7 @@ def work_together(
 
 
 class Job:
-    """One accepted goal of an action, for its worker."""
+    """One accepted goal of an action, passed to its worker."""
 
     def __init__(self, goal_handle: Any, mailbox: Mailbox) -> None:
         self.request = goal_handle.request
@@ -177,7 +169,7 @@ class Job:
         self._mailbox = mailbox
         self._canceled = threading.Event()
         self._when_cancelled: Callable[[], None] = lambda: None
-        self._said: Any = None  # the last feedback
+        self._said: Any = None  # newest feedback message
 
     @property
     def goal_id(self) -> bytes:
@@ -195,7 +187,10 @@ class Job:
         return time.monotonic() - self.accepted_at
 
     def when_cancelled(self, function: Callable[[], None]) -> None:
-        """Have this called when the goal is cancelled, on the executor, or at once if it was; it must not block."""
+        """Register a function to call when the goal is cancelled, or call it at once if it was; it must not block.
+
+        It is called on the executor.
+        """
         self._when_cancelled = function
         if self.cancel_requested:
             function()
@@ -205,16 +200,16 @@ class Job:
         self._when_cancelled()
 
     def post(self, function: Callable[[], None]) -> None:
-        """Call a function on the node's executor soon; from any thread, until the job is finished."""
+        """Call a function on the node's executor soon; usable from any thread until the job is finished."""
         self._mailbox.post(function)
 
     def feedback(self, message: Any) -> None:
-        """Publish feedback; callable from any thread."""
+        """Publish feedback. Safe to call from any thread."""
         self._said = message
         self._mailbox.post(lambda: self._publish(message))
 
     def say_again(self, otherwise: Any) -> None:
-        """Publish the last feedback again, or `otherwise` before the first; on the executor."""
+        """Publish the newest feedback again, or `otherwise` before the first. Executor only."""
         self._publish(otherwise if self._said is None else self._said)
 
     def _publish(self, message: Any) -> None:
@@ -222,37 +217,37 @@ class Job:
             self._goal_handle.publish_feedback(message)
 
     def finish(self, result: Any) -> None:
-        """End the goal: succeeded if `result.error_code` is 0, canceled if it was cancelled, else aborted."""
-        self._mailbox.post(
-            lambda: self._goal_handle.execute(lambda handle: self._conclude(handle, result)), done=True
-        )
+        """End the goal, see `end_goal`. Safe to call from any thread."""
+        self._mailbox.post(lambda: end_goal(self._goal_handle, result))
 
-    def _conclude(self, handle: Any, result: Any) -> Any:
-        if handle.is_cancel_requested and result.error_code != 0:
-            handle.canceled()
-        elif result.error_code == 0:
-            handle.succeed()
-        else:
-            handle.abort()
+
+def end_goal(goal_handle: Any, result: Any) -> None:
+    """End a goal: succeeded if `result.error_code` is 0, canceled if it was cancelled, else aborted. Executor only."""
+
+    def end(handle: Any) -> Any:
+        ends = handle.canceled if handle.is_cancel_requested else handle.abort
+        handle.succeed() if result.error_code == 0 else ends()
         return result
+
+    goal_handle.execute(end)
 
 
 class Refused(Exception):
-    """A request is not carried out; code: of its result or response."""
+    """Raised to reject a request; code: error code of its result or response."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
 
 
-#: Codes of the errors that a request may meet; the first that fits counts.
+#: Error classes -> error codes; the first matching class counts.
 Codes = Mapping[type[Exception], int]
 
 
 def refuse(node: Node, answer: Any, error: Exception, codes: Codes) -> Any:
-    """Return a result or response with an error's code and sentence; one that nobody foresaw is UNKNOWN, and logged.
+    """Return a result or response with an error's code and message; an unexpected error is UNKNOWN, and logged.
 
-    A response that has no code is left as it is.
+    A response without error fields is left unchanged.
     """
     known = (code for kind, code in codes.items() if isinstance(error, kind))
     code, why = error.code if isinstance(error, Refused) else next(known, None), told(error)
@@ -265,12 +260,12 @@ def refuse(node: Node, answer: Any, error: Exception, codes: Codes) -> Any:
 
 
 class ActionWorker:
-    """Action server whose goals run one after another on one thread, so that no callback ever blocks; until the node
-    ends.
+    """Action server that runs its goals one after another on one thread, so that no callback blocks; ends
+    with the node.
 
-    execute(job) returns the action's Result; what it raises becomes one, see `refuse`. More than `capacity` goals
-    waiting: the next is rejected. cancelled: the sentence for a goal that is cancelled while it waits. complete: sets
-    what else the Result of an error has.
+    execute(job) returns the action's Result; its error is converted to one, see `refuse`. If more than `capacity` goals
+    wait, the next is rejected. cancelled: message for a goal that is cancelled while it waits. complete: fills in
+    further fields of a Result with an error.
     """
 
     def __init__(
@@ -325,7 +320,6 @@ class ActionWorker:
 
     def _on_accepted(self, goal_handle: Any) -> None:
         job = Job(goal_handle, self._mailbox)
-        self._mailbox.expect()
         with self._condition:
             self._active[job.goal_id] = job
             self._jobs.append(job)
@@ -378,7 +372,7 @@ class QueueWorker(Generic[T]):
 
     @property
     def waiting(self) -> int:
-        """Return the number of items that wait."""
+        """Return the number of waiting items."""
         return self._items.qsize()
 
     def close(self, timeout: float = 10.0) -> None:

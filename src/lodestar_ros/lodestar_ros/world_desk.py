@@ -1,4 +1,4 @@
-"""The actions of the world model: operators correct beliefs, and ask why an action failed."""
+"""The actions of the world model: correct beliefs, and explain why an action failed."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import ActionWorker, Job, Refused
 
 Codes = CorrectBelief.Result
-KEPT = 200  # outcomes that can be asked about
-MARGIN = 5.0  # s of real time beyond the write path's patience
+KEPT = 200  # number of newest outcomes that can be diagnosed
+MARGIN = 5.0  # s of real time beyond the patience of the scene's client
 _PROBLEMS = {
     Refusal.UNAVAILABLE: Codes.SCENE_UNAVAILABLE,
     Refusal.UNKNOWN_ENTITY: Codes.UNKNOWN_ENTITY,
@@ -37,7 +37,7 @@ _PROBLEMS = {
 
 
 class SceneNotHeard(RuntimeError):
-    """The scene dictionary has not told its things yet."""
+    """Raised while the entities of the scene dictionary are not received yet."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -58,7 +58,10 @@ _ERRORS: dict[type[Exception], int] = {
 
 
 class CorrectionDesk:
-    """Serves ``~/correct``. run: has work done on the world model's thread. around(): what an operator may mean."""
+    """Serves ``~/correct``.
+
+    run: runs work on the world model's thread. around(): returns the data that correction texts refer to.
+    """
 
     def __init__(
         self,
@@ -80,13 +83,13 @@ class CorrectionDesk:
         )
 
     def _correct(self, job: Job) -> CorrectBelief.Result:
-        """On the action's worker."""
+        """Apply a correction and wait for its reply. Runs on the action's worker; raises Refused."""
         replies: queue.SimpleQueue[tuple[Entry, Reply] | Exception] = queue.SimpleQueue()
 
         def begin() -> None:
             try:
                 self._begin(job.request, lambda entry, reply: replies.put((entry, reply)))
-            except Exception as error:  # whatever it is, the operator is told
+            except Exception as error:  # any error is reported to the operator
                 replies.put(error)
 
         self._run(begin)
@@ -100,7 +103,7 @@ class CorrectionDesk:
         return _result(*reply)
 
     def _begin(self, goal: CorrectBelief.Goal, told: Callable[[Entry, Reply], None]) -> None:
-        """On the world model's thread."""
+        """Start a correction or its undo; `told` is called with the reply. Runs on the world model's thread."""
         if goal.undo:
             self._world.undo(int(goal.undo), self._node.now, told)
             return
@@ -120,14 +123,14 @@ def _result(entry: Entry, reply: Reply) -> CorrectBelief.Result:
 
 
 class DiagnosisDesk:
-    """Serves ``~/diagnose`` from the outcomes that were heard."""
+    """Serves ``~/diagnose``, which explains why an action failed, from the received outcomes of actions."""
 
     def __init__(self, node: LodestarNode) -> None:
         self._outcomes: OrderedDict[str, ActionOutcome] = OrderedDict()
         ActionWorker(node, Diagnose, "~/diagnose", self._diagnose)
 
     def take(self, outcome: ActionOutcome) -> None:
-        """Keep an outcome to be asked about."""
+        """Store an outcome for later diagnoses."""
         self._outcomes[outcome.trace_id] = outcome
         while len(self._outcomes) > KEPT:
             self._outcomes.popitem(last=False)

@@ -8,14 +8,12 @@ import numpy as np
 from nav_msgs.msg import OccupancyGrid
 
 from lodestar.floors.records import Building
-from lodestar.geometry.poses import yaw_of
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity, Region
 from lodestar_ros import qos
 from lodestar_ros.battery import BatteryConfig, BatteryInput
 from lodestar_ros.conversions import grid_from_msg
-from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
@@ -25,7 +23,7 @@ POSE_HOLDS = 1.0  # s for which the newest transform is valid
 
 
 class WorldFacts:
-    """Grid with keep-out zones, pose, battery and scene. It is a `worldmodel.validation.World`.
+    """Grid with keep-out zones, pose, battery and scene; implements `worldmodel.validation.World`.
 
     Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``regions``, ``battery``, ``mapping/building``, TF.
     on_grid is called on the executor with each plan grid without its zones.
@@ -54,50 +52,38 @@ class WorldFacts:
 
     @property
     def building(self) -> Building:
-        """Return the floors, and that on which the robot is."""
+        """Return the floors, including the robot's current floor."""
         return self.scene.floors.newest
 
     @property
     def charger(self) -> np.ndarray | None:
-        """Return the charger (2,); None where the drive may end anywhere."""
+        """Return the charger's position (2,); None if none is configured, so that the drive may end anywhere."""
         return None if self.energy.charger is None else np.array(self.energy.charger, np.float64)
 
     @property
     def grid(self) -> OccupancyGrid2D | None:
-        """Return the newest grid, with the keep-out zones."""
+        """Return the newest grid with the keep-out zones."""
         return self._keep_out.apply(self.plan)
 
     @property
     def pose(self) -> np.ndarray | None:
-        """Return the robot's pose (3,) x, y, yaw in map, None where it is not known."""
-        frames = self._frames
-        try:
-            found = self._buffer.lookup_fresh(frames.map, frames.base, self._node.now, POSE_HOLDS)
-        except TransformUnavailable:
-            return None
-        return np.array([found[0, 3], found[1, 3], yaw_of(found)])
+        """Return the robot's pose (3,) x, y, yaw in map; None if unknown."""
+        return self._buffer.find_pose(self._frames.map, self._frames.base, self._node.now, POSE_HOLDS)
 
     @property
     def correction(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Return map <- odom and odom <- base, (4, 4) each; None for a robot without odometry."""
-        frames, now = self._frames, self._node.now
-        try:
-            return (
-                self._buffer.lookup_fresh(frames.map, frames.odom, now, POSE_HOLDS),
-                self._buffer.lookup_fresh(frames.odom, frames.base, now, POSE_HOLDS),
-            )
-        except TransformUnavailable:
-            return None
+        return self._buffer.find_chain(self._frames.chain, self._node.now, POSE_HOLDS)
 
     @property
     def map_id(self) -> int:
-        """Return the map that the robot is on."""
+        """Return the id of the current map."""
         return self.scene.mirror.map_id
 
     def record(self, entity_id: int) -> Entity | None:
-        """Return the entity of this id, archived or not; None where it is unknown."""
+        """Return the entity with this id, archived or not; None if unknown."""
         return self.scene.mirror.get(entity_id)
 
     def region(self, region_id: int) -> Region | None:
-        """Return the region of this id, None where it is unknown."""
+        """Return the region with this id; None if unknown."""
         return self.scene.mirror.regions.get(region_id)

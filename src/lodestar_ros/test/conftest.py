@@ -1,4 +1,4 @@
-"""What several tests of the nodes' package use."""
+"""Shared fixtures of the tests of lodestar_ros."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # fake_tf2, directive_bench
+sys.path.insert(0, str(Path(__file__).parent))  # for directive_bench
 
 
 def same(a, b, path="record"):
-    """Equal field by field; floats as near as float32 brings them."""
+    """Assert that two records are equal field by field; floats within float32 precision."""
     if dataclasses.is_dataclass(a):
         assert type(a) is type(b), path
         for item in dataclasses.fields(a):
@@ -36,5 +36,5 @@ def same(a, b, path="record"):
 
 @pytest.fixture
 def assert_same():
-    """Asserts that two records are equal, floats as near as float32 brings them."""
+    """Return a function that asserts that two records are equal, floats within float32 precision."""
     return same

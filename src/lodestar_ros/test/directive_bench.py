@@ -1,4 +1,4 @@
-"""A server of directives around a loop of its own, without DDS, for the tests of what it begins and refuses."""
+"""Test bench of a directive server with a fake loop, without DDS."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lodestar_interfaces.msg import Constraint, Directive, Item, Subtask
 
 
 class Handle:
-    """What rclpy hands to the server."""
+    """Fake goal handle of rclpy."""
 
     def __init__(self, text, *images):
         pictures = [CompressedImage(format="png", data=image) for image in images]
@@ -70,9 +70,11 @@ class Loop:
 
 
 class Thread:
-    """The loop's thread, inline."""
+    """Fake loop thread that runs work at once."""
 
-    def ask(self, work, then):
+    knows_holds = True
+
+    def ask(self, work, then, instead):
         then(work())
 
     def stop(self, work):
@@ -80,7 +82,7 @@ class Thread:
 
 
 def make_bench(monkeypatch):
-    """A server around a loop of its own; `clock` is its time in seconds."""
+    """Return a bench with a directive server and a fake loop; `clock` is the server's time, s."""
     monkeypatch.setattr(module, "ActionServer", lambda *args, **options: None)
     logger = SimpleNamespace(warning=lambda text: None)
     said, reports = [], []
@@ -116,7 +118,7 @@ def structured(**fields):
 
 
 def finding(target, **changes):
-    """A step that finds what these words say."""
+    """Return a step that finds the target described by a text."""
     return Subtask(item=[Item(text=target, **changes)])
 
 

@@ -1,4 +1,4 @@
-"""Facts of loads that outlive a process, and what a successor makes of them."""
+"""Fake persistent notes on loads, and the resulting actions of a restarted process."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from lodestar_ros.load_again import LoadAgain
 
 
 class Killed(BaseException):
-    """The process is gone: nothing of it runs on."""
+    """Simulates the death of the process."""
 
 
 class Notes(Checkpointer):
-    """The facts that outlive a process, without its files. A dead process notes nothing more."""
+    """Fake checkpointer with notes that survive a process; a dead process cannot write."""
 
     def __init__(self):
         self.kept, self.dead, self.full = {}, False, False
@@ -30,7 +30,7 @@ class Notes(Checkpointer):
 
 
 def repeated(notes):
-    """The paths that a leader's successor loads again."""
+    """Return the paths that a leader's successor loads again, for given notes."""
     node, sent = MagicMock(), []
     node.steady_timer.side_effect = lambda seconds, call: sent.append(call) or MagicMock()
     again = LoadAgain(node, notes)

@@ -1,4 +1,4 @@
-"""Random records of any dataclass, made of its type hints; a record that refuses its values is made anew."""
+"""Random instances of any dataclass, from its type hints; invalid values are drawn again."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from lodestar.storage.records import Until
 from lodestar.worldmodel.records import Skill
 
 TEXTS = ("chair", "red chair", "", "Küche", "a\nb", "desk")
-NAMED = {"frame": "map", "verb": "move", "expert": "frontier"}  # where "" means that there is none
+NAMED = {"frame": "map", "verb": "move", "expert": "frontier"}  # "" would mean none in these fields
 STAMPS = {"stamp", "first_seen", "last_seen", "last_verified", "began"}
 LIMITS = {"expires": math.inf, "deadline": math.inf, "by": math.inf, "looks_since": -math.inf}
 
 
 class Records:
-    """Makes records. Equal seeds make equal records."""
+    """Generator of random records, deterministic for a seed."""
 
     def __init__(self, seed: int) -> None:
         self._draw, self._rng = random.Random(seed), np.random.default_rng(seed)
 
     def record(self, kind: Any) -> Any:
-        """Return a random record of a dataclass. Raises the last error where 500 tries were refused."""
+        """Return a random record of a dataclass. Raises the last error after 500 invalid draws."""
         hints = typing.get_type_hints(kind)
         for left in range(500, 0, -1):
             values = {
@@ -47,7 +47,7 @@ class Records:
         raise AssertionError
 
     def _fitting(self, kind: Any, values: dict[str, Any]) -> dict[str, Any]:
-        """Return values that chance would hardly make."""
+        """Return valid values of fields that random values would hardly ever match."""
         draw = self._draw
         if kind is Predicate:
             arguments = tuple(draw.randrange(2) for _ in range(draw.choice([1, 2])))
@@ -58,7 +58,7 @@ class Records:
         if kind is TimePoint and values["basis"] is not TimeBasis.EVENT:
             return {"event": None}
         if kind is Step and values["item"] == Item(count=getattr(values["item"], "count", 1)):
-            return {"item": None}  # which says the same
+            return {"item": None}  # an empty item means the same as None
         return {}
 
     def _value(self, kind: Any, field: str) -> Any:
@@ -104,4 +104,4 @@ class Records:
             return half @ half.T
         if field in ("feature", "vector"):
             return rng.normal(size=8).astype(np.float32)
-        return rng.uniform(-3, 3, 3)
+        return rng.uniform(-3, 3, 2 if field == "velocity" else 3)

@@ -1,4 +1,4 @@
-"""Answers that a person reads after telling the memory to forget."""
+"""Tests of the output of requests to forget, export and import memories."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FORGET = ManageMemory.Request(what=ManageMemory.Request.FORGET, text="the safe")
 
 
 def told(capsys, *answers):
-    """Exit status and text of a request that the memory answers so."""
+    """Return exit status and output of a request to forget, for given answers of the memory."""
     desk, left = _Desk.__new__(_Desk), list(answers)
     desk._client = SimpleNamespace(wait_for_service=lambda seconds: True)
     desk._call = lambda request: left.pop(0)
@@ -40,14 +40,14 @@ def test_what_is_erased_is_told_as_done(capsys):
 
 
 class Waited:
-    """A memory that answers a file's request after some seconds of a clock, and ends at another."""
+    """Fake memory that answers a file request at time `answers` and dies at time `ends`, by a fake clock."""
 
     def __init__(self, monkeypatch, answers, ends):
         self.now, self.ends, self.answers = 0.0, ends, answers
         self.future = SimpleNamespace(
             done=lambda: self.answers <= self.now < self.ends, result=lambda: "done"
         )
-        monkeypatch.setattr(ask, "_wait", self.wait)
+        monkeypatch.setattr(ask, "wait", self.wait)
         monkeypatch.setattr(ask.time, "monotonic", lambda: self.now)
         self.desk = _Desk.__new__(_Desk)
         self.desk._node = None

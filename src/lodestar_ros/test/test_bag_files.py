@@ -1,4 +1,4 @@
-"""Recordings on disk: parts that are whole, bounds, torn files, bags of others."""
+"""Tests of recordings on disk: splitting, size limits, truncated files, bags of other recorders."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TEXT, BEAT = "std_msgs/msg/String", "lodestar_interfaces/msg/Heartbeat"
 
 
 def written(folder: Path, seconds: range, config: BagConfig | None = None) -> BagWriter:
-    """A recording with a text and a heartbeat in each second."""
+    """Write a recording with a text and a heartbeat per second; return its writer."""
     folder.mkdir(exist_ok=True)
     writer = BagWriter(folder, config)
     writer.add("label_table", "/camera/labels/table", TEXT)
@@ -44,7 +44,7 @@ def written(folder: Path, seconds: range, config: BagConfig | None = None) -> Ba
 
 
 def texts(bag: BagReader) -> list[str]:
-    """The texts of a recording in their order."""
+    """Return the texts of a recording in order."""
     return [deserialize_message(raw, String).data for _, _, raw in bag.messages(["/camera/labels/table"])]
 
 
@@ -103,7 +103,7 @@ def test_only_inputs_are_played_under_the_names_that_they_had_before_their_remap
     written(tmp_path / "r", range(1, 3))
     bag = BagReader(tmp_path / "r")
     assert played_topics(bag, {}, lambda name: f"/{name}") == {"/camera/labels/table": "label_table"}
-    bag.names.clear()  # as another recorder's
+    bag.names.clear()  # as in a bag of another recorder
     assert played_topics(bag, {}, lambda name: f"/{name}") == {}
     given = {"label_table": "/camera/labels/table"}
     assert played_topics(bag, given, lambda name: f"/{name}") == {"/camera/labels/table": "label_table"}
@@ -115,13 +115,13 @@ def test_a_pace_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
         PlayConfig(**wrong)
 
 
-# --- bags of others ------------------------------------------------------------------------------------
+# --- foreign bags --------------------------------------------------------------------------------------
 
 
 def foreign(
     folder: Path, seconds: range, mode: CompressionMode = CompressionMode.NONE, storage: str = "SQLITE3"
 ) -> Path:
-    """A bag of another recorder with a text and a heartbeat in each second."""
+    """Write a bag of rosbag2 with a text and a heartbeat per second; return its folder."""
     store = get_typestore(Stores.ROS2_HUMBLE)
     bag_files.define(store, [BEAT])
     writer = Writer(folder, version=8, storage_plugin=StoragePlugin[storage])
@@ -136,7 +136,7 @@ def foreign(
 
 
 def metadata(folder: Path, **changes: Any) -> None:
-    """Change what the metadata say."""
+    """Change fields of a bag's metadata."""
     file = folder / "metadata.yaml"
     content = yaml.safe_load(file.read_text())
     content["rosbag2_bagfile_information"] |= changes
@@ -144,7 +144,7 @@ def metadata(folder: Path, **changes: Any) -> None:
 
 
 def as_humble(folder: Path) -> Path:
-    """Make of a bag what Humble writes: metadata of version 5, and a database without definitions of types."""
+    """Convert a bag to Humble's format: metadata version 5, database without type definitions; return its folder."""
     for file in folder.glob("*.db3"):
         with closing(sqlite3.connect(file)) as database:
             database.executescript(
@@ -194,7 +194,7 @@ def test_messages_in_a_write_ahead_log_are_not_passed_over_in_silence(tmp_path: 
         database.execute("pragma journal_mode = wal")
         database.execute("update messages set timestamp = timestamp + 1")
         database.commit()
-        shutil.copytree(folder, killed)  # as a killed recorder leaves it
+        shutil.copytree(folder, killed)  # as left by a killed recorder
     for path in (killed, killed / file.name):
         with pytest.raises(UnreadableBag, match=rf"{file.name}-wal.* wal_checkpoint"):
             BagReader(path)
@@ -204,7 +204,7 @@ def test_messages_in_a_write_ahead_log_are_not_passed_over_in_silence(tmp_path: 
 
 
 def squeeze(folder: Path) -> None:
-    """Compress the files of a bag, as `--compression-mode file` of rosbag2."""
+    """Compress the files of a bag, like `--compression-mode file` of rosbag2."""
     from rosbags.rosbag2.reader import zstd
 
     for file in folder.glob("*.db3"):
@@ -322,3 +322,18 @@ def test_what_belongs_to_another_program_says_what_to_do(tmp_path: Path) -> None
     (folder / "metadata.yaml").unlink()
     with pytest.raises(UnreadableBag, match=r"decompress it \(unzstd\), or give the folder"):
         BagReader(folder)
+
+
+def test_what_moves_the_robot_is_recorded_under_names_that_nothing_hears() -> None:
+    """`ros2 bag play` publishes every topic of a recording."""
+    from lodestar_ros.recorded_names import MOVING, PLAYED, recorded, recorded_topic
+
+    assert (
+        {"cmd_vel", "cmd_vel_joy", "cmd_vel_out", "heartbeat", "api/sport/request"}
+        == set(MOVING)
+        <= set(recorded())
+    )
+    for name in recorded():
+        topic = recorded_topic(name, f"/robot1/{name}")
+        assert topic == (f"/recorded/robot1/{name}" if name in MOVING else f"/robot1/{name}")
+    assert not set(MOVING) & set(PLAYED)

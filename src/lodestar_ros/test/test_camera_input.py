@@ -1,14 +1,14 @@
-"""Camera infos as drivers send them, and images that are rectified once, raw or compressed."""
+"""Tests of camera infos as sent by drivers, and of rectified images, raw or compressed."""
 
 from __future__ import annotations
 
 import struct
-import time
 from types import SimpleNamespace
 
 import cv2
 import numpy as np
 import pytest
+from waiting import wait_for
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
@@ -29,7 +29,7 @@ SIZE = (640, 480)
 
 
 def info(size: tuple[int, int] = SIZE, focal: float = 500.0, **changes: object) -> CameraInfo:
-    """A calibrated camera without distortion, its centre in the middle."""
+    """Return the info of a calibrated camera without distortion, with a centred principal point."""
     width, height = size
     k = [focal, 0.0, width / 2, 0.0, focal, height / 2, 0.0, 0.0, 1.0]
     p = [focal, 0.0, width / 2, 0.0, 0.0, focal, height / 2, 0.0, 0.0, 0.0, 1.0, 0.0]
@@ -122,7 +122,7 @@ def test_any_camera_info_is_used_or_refused(width, height, k, p, d, model, roi, 
     ("model", "d"), [("plumb_bob", [-0.3, 0.1, 0.0, 0.0, 0.0]), ("equidistant", [-0.1, 0.02, 0.0, 0.0])]
 )
 def test_a_point_is_seen_where_it_is(model: str, d: list[float]) -> None:
-    """A white dot on black, drawn where OpenCV projects it, gives its point back from rectified colour and depth."""
+    """A dot drawn at OpenCV's projection of a point gives back that point from rectified colour and depth."""
     point = np.array([0.55, 0.4, 1.5])
     k = np.array(info().k).reshape(3, 3)
     project = cv2.fisheye.projectPoints if model == "equidistant" else cv2.projectPoints
@@ -209,15 +209,17 @@ def test_compressed_images_are_heard_where_the_parameters_say_so() -> None:
     publishers = {topic: node.create_publisher(CompressedImage, topic, qos.RELIABLE) for topic in sent}
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
-    end, number = time.monotonic() + 30.0, 0
-    while time.monotonic() < end and not (depths and colors):
+
+    def heard() -> bool:
         infos.publish(info(d=[-0.3, 0.1, 0.0, 0.0, 0.0]))
-        number += 1
         for topic, (form, data) in sent.items():
             message = CompressedImage(format=form, data=data)
             message.header.stamp = stamp_to_msg(node.now)
             publishers[topic].publish(message)
         executor.spin_once(timeout_sec=0.2)
+        return bool(depths and colors)
+
+    wait_for(heard, "depth and colour", every=0.0)
     assert node.diagnostics.input("depth").received and node.diagnostics.input("image").received
     metres, pinhole = depths[0]
     assert metres.shape == (480, 640) and abs(metres[240, 320] - 1.5) < 1e-6 and pinhole.fx == 500.0

@@ -1,14 +1,14 @@
-"""The nodes that take images, on a camera with distortion whose images come compressed."""
+"""Tests of the nodes with image input, on a camera with distortion and compressed images."""
 
 from __future__ import annotations
 
 import json
 import struct
-import time
 
 import cv2
 import numpy as np
 import pytest
+from waiting import wait_for
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
@@ -31,14 +31,13 @@ from lodestar_ros.nodes.semantic_voxels_node import SemanticVoxelsNode
 
 pytestmark = [pytest.mark.ros]
 
-LIMIT = 180.0  # s
-FOCAL, DISTANCE, SIDE = 190.0, 2.0, 0.5  # pixels; m to a square in front of the camera, and its side
-CENTRE = np.array([0.8, 0.5, DISTANCE])  # of the square, in the camera
+FOCAL, DISTANCE, SIDE = 190.0, 2.0, 0.5  # pixels; m, distance and side of a square in front of the camera
+CENTRE = np.array([0.8, 0.5, DISTANCE])  # m, centre of the square in the camera frame
 D = [-0.35, 0.05, 0.0, 0.0, 0.0]
 
 
 def square() -> np.ndarray:
-    """(240, 320) bool: the square in the distorted image, by OpenCV's projection."""
+    """Return the mask (240, 320) bool of the square in the distorted image, by OpenCV's projection."""
     steps = np.linspace(-SIDE / 2, SIDE / 2, 120)
     x, y = np.meshgrid(steps, steps)
     points = np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)]) + CENTRE
@@ -50,7 +49,7 @@ def square() -> np.ndarray:
 
 
 class Camera:
-    """A driver with compressed images, and a simulator's labels."""
+    """Fake camera driver that publishes compressed images, and a simulator's labels."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -65,7 +64,7 @@ class Camera:
         self._static.publish(TFMessage(transforms=[_fixed("map", "odom"), _fixed("odom", "camera")]))
 
     def turn(self) -> None:
-        """Publish one moment."""
+        """Publish one frame."""
         now = self._node.get_clock().now().nanoseconds * 1e-9
         stamp = stamp_to_msg(now)
         depth = np.where(self._mask, DISTANCE * 1000.0, 4000.0).astype(np.uint16)
@@ -123,23 +122,23 @@ def test_a_thing_is_mapped_where_it_stands_and_kept_as_an_image() -> None:
     for node in (*nodes, driver):
         executor.add_node(node)
     driver.create_timer(0.5, camera.turn)
-    end = time.monotonic() + LIMIT
 
     def chairs() -> list[Instance]:
         return [
             one for message in found for one in message.updated if "chair" in {v.caption for v in one.votes}
         ]
 
-    while time.monotonic() < end and not (chairs() and kept):
-        executor.spin_once(timeout_sec=0.1)
-    drops = {
-        node.get_name(): {n: (m.received, dict(m.drops)) for n, m in node.diagnostics._inputs.items()}
-        for node in nodes
-    }
+    def told() -> str:
+        drops = {
+            node.get_name(): {n: (m.received, dict(m.drops)) for n, m in node.diagnostics._inputs.items()}
+            for node in nodes
+        }
+        return f"a chair and an image; {len(found)} messages, {len(kept)} images, {drops}"
+
+    wait_for(lambda: executor.spin_once(timeout_sec=0.1) or (chairs() and kept), told, every=0.0)
     for node in nodes:
         node.close()
     context.shutdown()
-    assert chairs() and kept, (len(found), len(kept), drops)
     looks = {o.feature_model for message in found for o in message.observations if o.label == "chair"}
     assert looks == {"histogram-1"} and all(m.features.width for m in found if m.observations)
     centre = chairs()[-1].centroid

@@ -1,4 +1,4 @@
-"""`changes` reports what happened between two saved maps, learns from it, and refuses maps without a common frame."""
+"""Tests of `changes` between two saved maps: report, learning, and refusal of maps without a common frame."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from session_builders import DAY, save, today, yesterday
 
 from lodestar.assembly.session_maps import saved_session
 from lodestar.scene.category_priors import CategoryPriors
-from lodestar.scene.config import ChangeConfig
 from lodestar.scene.session_sights import changes_between
 from lodestar_ros.change_events import events_of
 from lodestar_ros.changes import EXIT_APART, main
@@ -84,7 +83,7 @@ def test_options_that_make_no_sense_are_bad_usage(maps, options, capsys):
 
 def test_only_what_changed_is_an_event_and_a_marker(maps):
     before, after = (saved_session(path) for path in maps)
-    changes = changes_between(before, after, DAY, CategoryPriors(), ChangeConfig())
+    changes = changes_between(before, after, DAY, CategoryPriors())
     events = events_of(changes, after.room_at, 5.0)
     assert [event.kind for event in events] == ["MOVED", "GONE"]
     assert list(events[0].entity_ids) == [1, 20] and events[0].place[0].x == pytest.approx(4.0)

@@ -1,30 +1,37 @@
-"""Clocks that jump, inputs that start again, and errors in callbacks: the base node keeps on."""
+"""Tests that nodes survive clock jumps, restarted inputs, and errors in callbacks."""
 
 from __future__ import annotations
 
 import ast
 import time
+from functools import partial
 from pathlib import Path
-from threading import Event
+from statistics import median
+from threading import Event, Thread, current_thread
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from waiting import PATIENCE, wait_for
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 pytest.importorskip("lodestar_interfaces", reason="the workspace is not built")
 
 import rclpy
+from rclpy.action import ActionClient, ActionServer
+from rclpy.task import Future
 from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 
+from lodestar_interfaces.action import AnswerQuestion
 from lodestar_ros import executors, qos
 from lodestar_ros.clocks import WallClockWatch
 from lodestar_ros.diagnostics import InputConfig, InputMonitor
 from lodestar_ros.frame_tree import Cause, TransformUnavailable
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.sync import Companions, PoseQueue, StampPairer
+from lodestar_ros.workers import Mailbox
 
 SOURCE = Path(__file__).resolve().parents[2]
 STEPS = st.lists(
@@ -33,7 +40,7 @@ STEPS = st.lists(
 
 
 class Pairs(StampPairer):
-    """Every fifth image has a partner, which comes 0.4 s later."""
+    """Pairer under test, in which every fifth image gets a partner, 0.4 s later."""
 
     def __init__(self):
         self.done, self._count = [], 0
@@ -49,7 +56,7 @@ class Pairs(StampPairer):
 
 
 class Queue(PoseQueue):
-    """A transform arrives with each image, for all stamps up to the image before."""
+    """Queue under test, in which each image brings transforms up to the previous image."""
 
     def __init__(self):
         self.done, self.known = [], 0.0
@@ -117,7 +124,7 @@ def test_after_a_restart_of_the_clock_nothing_of_before_counts(name, steps):
 
 
 def test_every_holder_of_stamps_is_registered_where_a_node_makes_it():
-    """A class with `restart_clock`, or a factory of one, is called inside `timed(...)` in the shells of the nodes."""
+    """Node shells must wrap each instance of a class with `restart_clock`, also from factories, in `timed(...)`."""
     trees = {path: ast.parse(path.read_text()) for path in SOURCE.glob("*/lodestar*/**/*.py")}
     holders = {
         node.name
@@ -126,7 +133,17 @@ def test_every_holder_of_stamps_is_registered_where_a_node_makes_it():
         if isinstance(node, ast.ClassDef)
         and any(isinstance(one, ast.FunctionDef) and one.name == "restart_clock" for one in node.body)
     }
-    assert {"StampPairer", "PoseQueue", "Companions", "ImagePicker", "PlanChain", "Phased"} <= holders
+    known = {
+        "StampPairer",
+        "PoseQueue",
+        "Companions",
+        "ImagePicker",
+        "PlanChain",
+        "Phased",
+        "StampRepair",
+        "BaseOdometry",
+    }
+    assert known <= holders
     factories = {
         node.name
         for path, tree in trees.items()
@@ -136,7 +153,7 @@ def test_every_holder_of_stamps_is_registered_where_a_node_makes_it():
         and isinstance(node.returns, ast.Name | ast.Subscript)
         and ast.unparse(node.returns).split("[")[0] in holders
     }
-    # the loop is behind its thread, which is registered
+    # the loop is reached through its thread, which is registered
     names = (holders | factories) - {"decision_loop", "InputMonitor", "Diagnostics", "LodestarNode"}
     missed = []
     for path, tree in trees.items():
@@ -183,7 +200,7 @@ def header(stamp: float) -> SimpleNamespace:
 
 
 def listening(node, monkeypatch):
-    """The node's reception of stamped messages, and what it passed on."""
+    """Return a node's subscription of stamped messages, and the list of messages passed on."""
     got, made = [], []
     monkeypatch.setattr(node, "create_subscription", lambda *given, **_: made.append(given[2]))
     node.listen(Header, "points", got.append, qos.SENSOR, stamped=True)
@@ -225,14 +242,20 @@ def test_a_wall_clock_that_is_set_back_makes_every_holder_forget(node, monkeypat
 
 
 @pytest.mark.parametrize("events", [False, True], ids=["waiting", "events"])
-def test_no_error_of_a_callback_ends_a_node(node, events):
-    """Of a value of the diagnostics, a timer, a service and an answer to a request."""
+def test_no_error_of_a_callback_ends_a_node(node, events, monkeypatch):
+    """Checked for diagnostics values, timers, services, answers to requests, and actions on both sides."""
+    if not events:
+        monkeypatch.setattr(executors, "EventsExecutor", None)
+    errors, tell = [], node.diagnostics.error
+    monkeypatch.setattr(node.diagnostics, "error", lambda error: (errors.append(error), tell(error)))
     node.diagnostics.value("broken", lambda: 1 / 0)
     node.diagnostics.value("whole", lambda: "told")
     node.steady_timer(0.05, lambda: [][0])
     node.create_service(Trigger, "~/broken", lambda request, response: 1 / 0)
-    sound, stop, end = [], Event(), time.monotonic() + 20.0
+    sound, stop, end = [], Event(), time.monotonic() + PATIENCE
     client = node.create_client(Trigger, "~/broken")
+    served = ActionServer(node, AnswerQuestion, "~/action", print, goal_callback=lambda _: int("goal"))
+    caller = ActionClient(node, AnswerQuestion, "~/action")
     statuses = []
     publish = node.diagnostics._publisher.publish
     node.diagnostics._publisher = SimpleNamespace(
@@ -244,15 +267,57 @@ def test_no_error_of_a_callback_ends_a_node(node, events):
         sound.append(1)
         if len(sound) == 3:
             client.call_async(Trigger.Request())
+            caller.send_goal_async(AnswerQuestion.Goal())
+            answered = Future(executor=node.executor)
+            answered.add_done_callback(lambda _: {}["answer"])
+            answered.set_result(None)
         if (len(sound) > 30 and len(statuses) > 1) or time.monotonic() > end:
             stop.set()
 
     node.steady_timer(0.05, look)
-    executors.spin(node, events=events, stop=stop)
+    executors.spin(node, stop=stop)
     assert len(sound) > 30
     values = {value.key: value.value for value in statuses[-1].values}
     assert values["whole"] == "told" and "ZeroDivisionError" in values["broken"]
     assert int(values["errors"]) > 2
+    assert {type(error) for error in errors} == {ZeroDivisionError, IndexError, KeyError, ValueError}
+    served.destroy()
+    caller.destroy()
+
+
+@pytest.mark.parametrize("events", [False, True], ids=["waiting", "events"])
+def test_what_threads_post_wakes_the_executor_and_runs_there_in_order(node, events, monkeypatch):
+    if not events:
+        monkeypatch.setattr(executors, "EventsExecutor", None)
+    monkeypatch.setattr(executors, "SPIN_TIMEOUT", PATIENCE)
+    mailbox, stop, heard, many, late = Mailbox(node), Event(), [], 2000, []
+
+    def hear(who, number):
+        assert current_thread() is spinning
+        heard.append((who, number))
+
+    def post(who):
+        for number in range(many):
+            mailbox.post(partial(hear, who, number))
+
+    spinning = Thread(target=executors.spin, args=(node, stop))
+    spinning.start()
+    threads = [Thread(target=post, args=(who,)) for who in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    wait_for(lambda: len(heard) == 3 * many, "all that was posted")
+    assert all([n for who, n in heard if who == one] == list(range(many)) for one in "abc")
+    for _ in range(21):
+        heard.clear()
+        posted = time.monotonic()
+        mailbox.post(partial(hear, "d", 0))
+        wait_for(lambda: heard, "what was posted", every=0.001)
+        late.append(time.monotonic() - posted)
+    assert median(late) < 0.3, "it waits for no timer of the node, the next of which comes within 1 s"
+    mailbox.post(stop.set)
+    spinning.join(PATIENCE)
 
 
 def test_an_executor_that_is_broken_itself_ends_the_process(node, monkeypatch):

@@ -1,4 +1,4 @@
-"""The codec of records: any record survives, garbage is refused, and the wire is that of the conversions before it."""
+"""Tests of the record codec: round trips, refusal of garbage, and compatibility with earlier conversions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from random_records import Records
 from rclpy.serialization import deserialize_message, serialize_message
 
 from lodestar.language.directive import CannotObey, NotUnderstood
-from lodestar.mapping.records import InstanceDelta
+from lodestar.mapping.instances.records import InstanceDelta
 from lodestar.scene.records import SceneDelta
 from lodestar_interfaces import msg
 from lodestar_ros import (
@@ -41,10 +41,10 @@ MODULES = (
     conversions_scene, conversions_world, query_server,
 )  # fmt: skip
 RECORDED = Path(__file__).parent / "data" / "recorded_messages.txt"
-#: Written only, or read only.
+#: Records that are only written or only read.
 ONE_WAY = {"Feedback", "DirectiveResult", "Candidate", "DirectiveNews"}
 WITH_ROWS = {"Detection", "Observation", "Entity", "SceneDelta", "InstanceDelta"}
-#: Fields that are read only where they mean something: the yes of an answer that is one and is known.
+#: Fields read only in some records: `yes` only if the answer is a known yes or no.
 PARTLY_READ = {"Answer": ("yes",)}
 BOTH_WAYS = [one for one in all_codecs() if one.record.__name__ not in ONE_WAY]
 
@@ -54,7 +54,7 @@ def name_of(one: Codec[Any]) -> str:
 
 
 def written(one: Codec[Any], record: Any) -> tuple[Any, np.ndarray]:
-    """Return the message of a record, and the rows of its vectors."""
+    """Return the message of a record, and its vectors as rows."""
     rows: list[np.ndarray] = []
     names = ("frontier",) if one.message is msg.Question else None
     message = one.to_msg(record, rows if one.record.__name__ in WITH_ROWS else names)
@@ -62,7 +62,7 @@ def written(one: Codec[Any], record: Any) -> tuple[Any, np.ndarray]:
 
 
 def read(one: Codec[Any], message: Any, rows: np.ndarray) -> Any:
-    """Return the record of a message, with the rows of its vectors where it has any."""
+    """Return the record of a message, with its vectors given as rows, if any."""
     return one.from_msg(message, rows if one.record.__name__ in WITH_ROWS else None)
 
 
@@ -81,7 +81,7 @@ def test_all_that_is_in_a_message_is_in_its_record(one, seed):
     message, rows = written(one, Records(seed).record(one.record))
     try:
         record = read(one, message, rows)
-    except BadMessage as error:  # what the random record says cannot be sent; few of them may
+    except BadMessage as error:  # few random records may be impossible to send
         assert any(
             word in str(error) for word in ("names no keyframe", "comes before", "subtask", "denial")
         ), error
@@ -106,7 +106,7 @@ def test_garbage_is_read_or_refused_with_a_sentence(one, seed):
 
 
 def spoil(message: Any, draw: random.Random) -> None:
-    """Set one field of a message, or of one inside it, to garbage."""
+    """Set one field of a message, or of a nested message, to garbage."""
     kinds = message.get_fields_and_field_types()
     field = draw.choice(sorted(kinds))
     value, kind = getattr(message, field), kinds[field]
@@ -132,7 +132,7 @@ def recorded() -> list[tuple[str, str, str, bytes]]:
     [pytest.param(*one, id=f"{one[1]}{n}") for n, one in enumerate(recorded())],
 )
 def test_messages_of_the_hand_written_conversions_are_read_and_written_alike(module, name, kind, data):
-    """Recorded before the codec: serialized messages of random records, with every field filled in some of them."""
+    """Serialized messages of random records from before the codec; every field is set in some of them."""
     conversions = importlib.import_module(f"lodestar_ros.{module}")
     package, _, message_name = kind.rpartition(".")
     message_type: Any = importlib.import_module(package.split(":")[0])
@@ -145,7 +145,7 @@ def test_messages_of_the_hand_written_conversions_are_read_and_written_alike(mod
 
 
 def alike(a: Any, b: Any, path: str) -> None:
-    """Equal but for the last bits of doubles, which a rotation's way through a matrix costs."""
+    """Assert equality up to the last bits of doubles, which differ after conversion of rotations by matrices."""
     if hasattr(a, "get_fields_and_field_types"):
         for field in a.get_fields_and_field_types():
             alike(getattr(a, field), getattr(b, field), f"{path}.{field}")

@@ -1,4 +1,4 @@
-"""Every conversion there and back."""
+"""Tests of conversions in both directions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def transforms(draw):
 def test_stamp_survives_the_way_through_seconds(sec, nanosec):
     seconds = c.stamp_from_msg(Time(sec=sec, nanosec=nanosec))
     back = c.stamp_to_msg(seconds)
-    assert abs((back.sec - sec) * 10**9 + back.nanosec - nanosec) < 300  # ns, a double's grain in 2038
+    assert abs((back.sec - sec) * 10**9 + back.nanosec - nanosec) < 300  # ns, resolution of a double in 2038
     assert c.stamp_from_msg(back) == seconds, "the second way must change nothing: stamps are compared"
 
 
@@ -183,7 +183,7 @@ FIELDS = {name: sensors.FIELD_TYPES[getattr(PointField, name)] for name in (
     st.integers(0, 3), st.integers(0, 9), st.booleans(), st.integers(0, 2**32 - 1),
 )  # fmt: skip
 def test_cloud_of_any_numbers(kinds, height, width, gap, padding, big, seed):
-    """Fields of any type, with gaps between them, padded rows and points without a return."""
+    """Clouds with fields of any type, gaps between fields, padded rows, and points without return are read."""
     order, rng = ">" if big else "<", np.random.default_rng(seed)
     types = [np.dtype(order + FIELDS[kind]) for kind in kinds]
     offsets = np.cumsum([gap, *(kind.itemsize + gap for kind in types)]).tolist()

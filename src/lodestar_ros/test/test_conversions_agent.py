@@ -1,4 +1,4 @@
-"""Directives, requests, answers and decisions there and back."""
+"""Tests of conversions of directives, requests, answers and decisions, in both directions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directives there and back."""
+"""Tests of conversions of directives, in both directions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Last-seen places as messages, there and back, and what a stranger may send instead."""
+"""Tests of conversions of last-seen places, in both directions, and of invalid messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions to the memory and its answers there and back."""
+"""Tests of conversions of memory questions and answers, in both directions."""
 
 from __future__ import annotations
 

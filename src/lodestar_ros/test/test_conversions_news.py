@@ -1,4 +1,4 @@
-"""What becomes of directives survives its message."""
+"""Tests of conversions of news about directives, in both directions."""
 
 from __future__ import annotations
 

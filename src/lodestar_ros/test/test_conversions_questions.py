@@ -1,4 +1,4 @@
-"""Questions there and back."""
+"""Tests of conversions of questions, in both directions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of perception, mapping, scene and keyframes there and back."""
+"""Tests of conversions of perception, mapping, scene and keyframe records, in both directions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,17 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
-from lodestar.mapping.mover_tracks import FIRST_TRACK, MoverTrack
-from lodestar.mapping.pillars import build_pillars
-from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Miss, Observation
+from lodestar.mapping.instances.pillars import build_pillars
+from lodestar.mapping.instances.records import (
+    Absence,
+    CaptionVote,
+    Instance,
+    InstanceDelta,
+    Merge,
+    Miss,
+    Observation,
+)
+from lodestar.mapping.movers.mover_tracks import FIRST_TRACK, MoverTrack
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 from lodestar.perception.signs import SignReading, SignSight
 from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta, Stated, View

@@ -1,4 +1,4 @@
-"""Snapshots as messages, there and back, and in RViz."""
+"""Tests of conversions of snapshots, in both directions, and of their RViz markers."""
 
 from __future__ import annotations
 

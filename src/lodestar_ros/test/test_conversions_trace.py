@@ -1,4 +1,4 @@
-"""Traces there and back."""
+"""Tests of conversions of traces, in both directions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wanted words and what is answered, as messages."""
+"""Tests of conversions of requested words and vocabulary reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Amendments, closed ways, outcomes and events of the world model there and back."""
+"""Tests of conversions of the world model's amendments, closed ways, outcomes and events, in both directions."""
 
 from __future__ import annotations
 

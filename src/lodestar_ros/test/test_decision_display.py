@@ -1,4 +1,4 @@
-"""What RViz shows of decisions, traces, questions, regions and replies."""
+"""Tests of RViz markers for decisions, traces, questions, regions and replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions and traces of a log are put together, and each explains itself."""
+"""Tests that decisions and traces of a log are combined and explained."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_actions_are_in_order_and_directives_are_counted():
 
 
 def test_directives_are_counted_by_the_number_that_their_records_name():
-    """Equal ones in a row, those without a decision or a record, and those of a second process."""
+    """Covers equal consecutive directives, directives without decision or record, and those of a second process."""
 
     def made(prefix, directive, epoch):
         return decision(epoch, trace_id=f"{prefix}-d{directive}-t{epoch}")

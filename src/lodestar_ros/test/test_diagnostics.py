@@ -1,4 +1,4 @@
-"""What the monitor of an input counts, drops and takes for a source that starts again."""
+"""Tests of an input monitor: counting, dropping, and detection of a restarted source."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from lodestar_ros import diagnostics
 from lodestar_ros.diagnostics import ERROR_HOLDS, Diagnostics, InputConfig, InputMonitor
 
 
-def test_monitor_counts_and_drops_what_is_late_repeated_or_out_of_order():
-    monitor = InputMonitor("depth", InputConfig(max_age=1.0))
+def test_monitor_counts_and_drops_what_is_late_repeated_or_out_of_order(monkeypatch):
+    monkeypatch.setattr(diagnostics, "INPUT_MAX_AGE", 1.0)
+    monitor = InputMonitor("depth")
     stamps = [(10.0, 10.1), (10.0, 10.1), (9.9, 10.2), (10.2, 10.3), (10.3, 12.0)]
     assert [monitor.accept(*pair) for pair in stamps] == [True, False, False, True, False]
     assert monitor.drops == {"duplicate": 1, "out_of_order": 1, "late": 1}
@@ -47,7 +48,7 @@ def test_monitor_after_a_clock_jump():
 
 
 class Shell:
-    """Stands in for the node, and keeps what is published. timers: period and callback of those that run."""
+    """Fake node that stores published messages. timers: (period, callback) of running timers."""
 
     def __init__(self):
         self.told = []

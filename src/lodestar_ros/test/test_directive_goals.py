@@ -1,4 +1,4 @@
-"""Goals in every phase, and stops, holds and cancels at any moment: nothing begins that was withdrawn before."""
+"""Tests that goals withdrawn in any phase, by stop, hold or cancel, never start."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
+from waiting import PATIENCE
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
@@ -36,7 +37,7 @@ def bench(monkeypatch):
 
 
 class SlowPictures:
-    """A desk whose model answers when it is let."""
+    """Picture desk whose model answers only when released."""
 
     def __init__(self, bench):
         self.may, self.asked = threading.Event(), threading.Event()
@@ -69,7 +70,7 @@ def test_a_goal_whose_picture_is_with_a_model_is_withdrawn_by_a_stop(bench, how)
         bench.server._on_accepted(handle)
     assert pictures.asked.wait(10.0)
     if how == "hold":
-        bench.server.withdraw()  # what ~/hold calls
+        bench.server.withdraw()  # called by ~/hold
     else:
         halt = Handle("stop") if how == "stop" else structured(subtasks=[Subtask(kind=Subtask.KIND_STOP)])
         bench.server._on_accepted(halt)
@@ -79,7 +80,7 @@ def test_a_goal_whose_picture_is_with_a_model_is_withdrawn_by_a_stop(bench, how)
     last = Handle("", picture())
     bench.server._on_accepted(last)
     pictures.may.set()
-    end = time.monotonic() + 10.0
+    end = time.monotonic() + PATIENCE
     while not bench.loop.started:
         bench.server.check()
         assert time.monotonic() < end
@@ -107,7 +108,7 @@ def test_a_stop_as_a_structure_is_not_busy(bench):
 
 
 class Loop:
-    """Follows one directive; what it ends is told by `ended`."""
+    """Fake loop that follows one directive; results are collected in `ended`."""
 
     def __init__(self):
         self.running, self.held, self.begun, self.ended = None, False, [], deque()
@@ -132,12 +133,14 @@ class Loop:
 
 
 class Thread:
-    """The loop's thread as LoopThread orders its work, one piece at a time."""
+    """Fake loop thread with the order of work of LoopThread, executed step by step."""
+
+    knows_holds = True
 
     def __init__(self):
         self.inbox, self.halts, self.outbox = deque(), deque(), deque()
 
-    def ask(self, work, then):
+    def ask(self, work, then, instead):
         self.inbox.append(lambda: self.outbox.append((then, work())))
 
     def stop(self, work):
@@ -145,7 +148,7 @@ class Thread:
 
 
 class Desk:
-    """Pictures or texts that wait for a model."""
+    """Fake desk of pictures or texts that wait for a model."""
 
     def __init__(self):
         self.waiting, self.done = [], []
@@ -162,7 +165,7 @@ class Desk:
 
 
 class Goals(RuleBasedStateMachine):
-    """The real server; model, thread, clock and client are the machine's."""
+    """State machine that drives the real server with a fake model, thread, clock and client."""
 
     handles = Bundle("handles")
 
@@ -175,7 +178,7 @@ class Goals(RuleBasedStateMachine):
         self.server._loop, self.server._thread = self.loop, self.thread
         self.server._desk, self.server._pictures = self.texts, self.pictures
         self.server._parse = self.parse
-        self.all, self.gone = [], set()  # every goal; texts of those withdrawn before they had begun
+        self.all, self.gone = [], set()  # all goals; texts of goals withdrawn before their start
 
     def parse(self, text):
         return replace(MUG, text=text)
@@ -188,7 +191,7 @@ class Goals(RuleBasedStateMachine):
         self.patch.undo()
 
     def settle(self):
-        """Let clock, models and thread do all that they have to do."""
+        """Advance clock, models and thread until nothing is pending."""
         self.bench.clock = 9.0
         for _ in range(4):
             self.answer(self.texts, lambda text: lambda: self.parse(text[0]))
@@ -206,7 +209,7 @@ class Goals(RuleBasedStateMachine):
     @rule(target=handles, kind=st.sampled_from(["text", "picture", "structure"]))
     def send(self, kind):
         text = f"find mug {len(self.all)}"
-        if kind == "structure":  # read on the loop's thread
+        if kind == "structure":  # parsed on the loop's thread
             self.server._desk = None
         handle = Handle(text, b"picture") if kind == "picture" else Handle(text)
         self.all.append(handle)
@@ -230,7 +233,7 @@ class Goals(RuleBasedStateMachine):
         )
     )
     def go_on(self, what):
-        """The model, the thread, the executor's timers and the clock go on, in any order."""
+        """Advance model, thread, executor timers and clock in the given order."""
         for one in what:
             getattr(self, one)()
 
@@ -238,7 +241,7 @@ class Goals(RuleBasedStateMachine):
         self.bench.clock += 1.0
 
     def model(self):
-        """It answers for the oldest text and the oldest picture."""
+        """Answer the oldest waiting text and the oldest waiting picture."""
         self.answer(self.pictures, lambda what: what[0], 1)
         self.answer(self.texts, lambda text: lambda: self.parse(text[0]), 1)
 
@@ -260,7 +263,7 @@ class Goals(RuleBasedStateMachine):
             then(what)
 
     def succeed(self):
-        """The loop is done with what it follows."""
+        """End the running directive with success."""
         if self.loop.running is not None:
             self.loop.running = None
             self.thread.outbox.append((self.server.finish, DirectiveResult(ErrorCode.NONE, "", True)))
@@ -274,10 +277,10 @@ class Goals(RuleBasedStateMachine):
             stop = Handle("stop")
             self.server._on_accepted(stop)
             assert stop.ending == "succeeded"
-        else:  # released at once: a goal that comes now may begin, one from before may not
+        else:  # hold, released at once: later goals may start, earlier ones may not
             self.thread.stop(lambda: self.loop.hold(True))
             self.server.withdraw()
-            self.thread.ask(lambda: self.loop.hold(False), lambda result: None)
+            self.thread.ask(lambda: self.loop.hold(False), lambda result: None, None)
         self.withdrawn()
 
     @rule(handle=handles)

@@ -1,4 +1,4 @@
-"""Pictures that come with a directive: described on a worker, begun or refused after it."""
+"""Tests of directives with pictures: described on a worker, then started or refused."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from PIL import Image
+from waiting import PATIENCE
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
@@ -41,7 +42,7 @@ def with_reader(bench, read):
 
 
 def until_described(bench, handle):
-    end = time.monotonic() + 5.0
+    end = time.monotonic() + PATIENCE
     while handle.result is None and not bench.loop.started:
         bench.server.check()
         assert time.monotonic() < end, "it was never described"
@@ -114,7 +115,7 @@ def test_a_directive_that_is_cancelled_while_its_picture_is_read_never_begins(be
     server, handle = with_reader(bench, slow), Handle("", picture())
     server._on_accepted(handle)
     server.check()
-    assert handle.result is None and bench.loop.started == []  # nobody waits for the model
+    assert handle.result is None and bench.loop.started == []  # the server does not wait for the model
     handle.is_cancel_requested = True
     release.set()
     until_described(bench, handle)

@@ -1,4 +1,4 @@
-"""Texts that a language model reads on a worker: begun when it has read them, never after a halt."""
+"""Tests of texts parsed by a language model on a worker: started afterwards, but never after a halt."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from waiting import PATIENCE
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
@@ -26,7 +27,7 @@ def bench(monkeypatch):
 
 
 class SlowModel:
-    """Reads a text when it is let, or when its question is cancelled."""
+    """Fake model that answers when released or cancelled."""
 
     def __init__(self):
         self.asked, self.may, self.cancelled = [], threading.Event(), threading.Event()
@@ -54,8 +55,8 @@ def slow(bench):
 
 
 def until(bench, condition):
-    """Check as the node does, until something holds."""
-    deadline = time.monotonic() + 10.0
+    """Run the server's periodic check until a condition holds."""
+    deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline
         bench.server.check()

@@ -1,4 +1,4 @@
-"""The server of directives around a loop of its own, without DDS: what is begun, refused, or waits for a clock."""
+"""Tests of the directive server with a fake loop, without DDS: started, refused and waiting directives."""
 
 from __future__ import annotations
 
@@ -33,10 +33,21 @@ def test_a_directive_that_comes_before_the_clock_begins_with_it(bench):
     assert bench.loop.started == [("find the red chair", 61.5, 0.0)]
 
 
+def test_a_directive_that_comes_before_the_gates_first_word_waits_for_it(bench, monkeypatch):
+    bench.clock = 5.0
+    monkeypatch.setattr(bench.server._thread, "knows_holds", False, raising=False)
+    bench.server._on_accepted(Handle("find the red chair"))
+    bench.server.check()
+    assert bench.loop.started == []
+    bench.server._thread.knows_holds = True
+    bench.server.check()
+    assert [text for text, *_ in bench.loop.started] == ["find the red chair"]
+
+
 def test_what_is_followed_is_said_and_its_end_too(bench):
     bench.clock = 5.0
     bench.server._on_accepted(Handle("find the red chair; keep 1 m away from the wet floor"))
-    bench.server._on_accepted(Handle("find the desk"))  # refused: one runs
+    bench.server._on_accepted(Handle("find the desk"))  # refused: another one runs
     assert [[c.item.text for c in d.constraints] for d in bench.said] == [["wet floor"]]
     bench.server.finish(DirectiveResult(ErrorCode.NONE, "", True))
     assert len(bench.said) == 2 and not bench.said[-1].subtasks and not bench.said[-1].text
@@ -104,7 +115,7 @@ def test_a_list_may_be_of_everything(bench):
 def test_what_was_said_may_be_sent_again_as_a_structure(bench):
     bench.clock = 1.0
     message = directive_to_msg(parse_directive("find the mug and come back"))
-    message.subtasks[0].item[0].text = message.text = ""  # its graph says it
+    message.subtasks[0].item[0].text = message.text = ""  # the graph contains the same
     handle = Handle("")
     handle.request = FollowDirective.Goal(directive=message)
     bench.server._on_accepted(handle)
@@ -227,10 +238,108 @@ def test_whoever_says_stop_is_not_told_to_say_it_better(bench, text):
     assert "hold on" in handle.result.report
 
 
+def follow(bench):
+    """Start a directive; its stop ends it at once, as the loop's next tick does."""
+    bench.clock = 1.0
+    bench.server._on_accepted(Handle("find the red chair"))
+
+    def cancel(now):
+        bench.loop.cancelled += 1
+        bench.loop.started.clear()
+        bench.server.finish(DirectiveResult(ErrorCode.CANCELLED, "Cancelled on request.", False))
+
+    bench.loop.cancel = cancel
+
+
+@pytest.mark.parametrize(
+    "text", ["stop, find the desk", "um okay stop find the desk", "no no, find the desk"]
+)
+def test_after_a_stop_the_rest_of_the_text_is_a_directive(bench, text):
+    follow(bench)
+    handle = Handle(text)
+    bench.server._on_accepted(handle)
+    assert (bench.loop.cancelled, handle.ending) == (1, "")
+    assert [text for text, *_ in bench.loop.started] == ["find the desk"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("stop and frobnicate the frobnicator", FollowDirective.Result.NOT_UNDERSTOOD),
+        ("don't move, find the desk", FollowDirective.Result.CONSTRAINT_VIOLATED),
+    ],
+)
+def test_a_stop_whose_rest_is_refused_stops_and_says_so(bench, text, code):
+    follow(bench)
+    handle = Handle(text)
+    bench.server._on_accepted(handle)
+    assert (bench.loop.cancelled, handle.result.error_code) == (1, code)
+    assert handle.result.error_msg.startswith("Stopped. ") and "goes on" not in handle.result.error_msg
+
+
+def test_a_stop_comes_before_an_invalid_owner_is_refused(bench):
+    follow(bench)
+    handle = Handle("stop, find the desk")
+    handle.request.owner = "no name!"
+    bench.server._on_accepted(handle)
+    assert (bench.loop.cancelled, handle.ending) == (1, "aborted") and bench.loop.started == []
+    assert "goes on" not in handle.result.error_msg
+
+
+@pytest.mark.parametrize(("text", "then"), [("ah stop", ""), ("stop, take a picture", "take a picture")])
+def test_a_dry_run_says_that_it_would_stop_and_does_not(bench, text, then):
+    follow(bench)
+    handle = Handle(text)
+    handle.request.dry_run = True
+    bench.server._on_accepted(handle)
+    assert (bench.loop.cancelled, handle.ending) == (0, "succeeded") and bench.loop.started
+    assert handle.result.report == "Stop at once." + (f' Then read "{then}".' if then else "")
+
+
+@pytest.mark.parametrize("text", ["sing a song", "find the desk", "find the mug slowly", "don't stop", ""])
+def test_a_refusal_says_what_goes_on_and_how_to_stop_it(bench, text):
+    follow(bench)
+    handle = Handle(text)
+    bench.server._on_accepted(handle)
+    assert (bench.loop.cancelled, handle.ending) == (0, "aborted")
+    goes_on = 'The robot goes on with "find the red chair". Shall it stop? Then say "stop".'
+    assert handle.result.error_msg.endswith(f" {goes_on}")
+
+
+@pytest.mark.parametrize("text", ["sing a song", "find the mug slowly", ""])
+def test_a_refused_dry_run_says_what_goes_on_too(bench, text):
+    follow(bench)
+    handle = Handle(text)
+    handle.request.dry_run = True
+    bench.server._on_accepted(handle)
+    assert (bench.loop.cancelled, handle.ending) == (0, "aborted")
+    assert 'goes on with "find the red chair"' in handle.result.error_msg
+
+
+def test_a_question_says_what_goes_on_too(bench, monkeypatch):
+    follow(bench)
+    chair = parse_directive("find the chair")
+
+    def ambiguous(text):
+        raise AmbiguousDirective("which chair?", [("the red one", chair), ("the blue one", chair)])
+
+    monkeypatch.setattr(bench.server, "_parse", ambiguous)
+    handle = Handle("find the chair")
+    bench.server._on_accepted(handle)
+    assert handle.result.question_id and 'goes on with "find the red chair"' in handle.result.error_msg
+
+
+def test_a_refusal_while_nothing_runs_says_nothing_of_it(bench):
+    bench.clock = 1.0
+    handle = Handle("sing a song")
+    bench.server._on_accepted(handle)
+    assert handle.ending == "aborted" and "goes on" not in handle.result.error_msg
+
+
 def test_a_directive_that_begins_and_its_end_are_reported(bench):
     bench.clock = 5.0
     bench.server._on_accepted(Handle("find the red chair"))
-    bench.server._on_accepted(Handle("find the desk"))  # refused: one runs
+    bench.server._on_accepted(Handle("find the desk"))  # refused: another one runs
     (begun,) = bench.reports
     assert (begun.text, begun.understood, begun.ended) == ("find the red chair", "Find the red chair.", False)
     bench.server.finish(
@@ -246,3 +355,32 @@ def test_a_directive_that_begins_and_its_end_are_reported(bench):
     assert (ended.text, ended.began, ended.distance_travelled) == (begun.text, begun.began, 4.5)
     bench.server.finish(DirectiveResult(ErrorCode.UNKNOWN, "", False))
     assert len(bench.reports) == 2, "there is nothing that could end"
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_one_that_is_cancelled_while_it_is_started_stops_itself_and_no_other(bench, monkeypatch, begun):
+    """begun: nothing else ran, and the cancellation came after the loop had looked for one."""
+    bench.clock, stops = 5.0, []
+    monkeypatch.setattr(bench.server, "_on_stop", lambda: stops.append("navigator and skills"))
+    if not begun:
+        bench.server._on_accepted(Handle("find the red chair"))
+    late = []  # answers of the loop's thread
+    answer = bench.server._thread.ask
+    monkeypatch.setattr(
+        bench.server._thread,
+        "ask",
+        lambda work, then, instead: (
+            answer(work, lambda found: late.append((then, found)), instead)
+            if begun
+            else late.append((lambda _: answer(work, then, instead), None))
+        ),
+        raising=False,
+    )
+    second = Handle("find the desk")
+    bench.server._on_accepted(second)
+    bench.server._on_cancel(second)
+    second.is_cancel_requested = True
+    for then, found in late:
+        then(found)
+    assert (len(stops), bench.loop.cancelled) == (begun, begun)
+    assert (second.ending, len(bench.loop.started)) == ("" if begun else "canceled", 1)

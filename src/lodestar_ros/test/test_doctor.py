@@ -1,4 +1,4 @@
-"""The doctor's checks: a sound stack has no finding, and each fault alone is named by its own check."""
+"""Tests of the doctor's checks: a healthy stack has no finding, and each single fault is found by its check."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ from lodestar_ros.doctor.findings import (
 )
 from lodestar_ros.doctor.graph_checks import CORE, deciding
 from lodestar_ros.doctor.machine import confined_by, wanted_interfaces
+from lodestar_ros.doctor.machine_checks import battery
 
 
 def test_a_sound_stack_has_no_finding() -> None:
@@ -225,6 +226,10 @@ FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
         "is a web page",
     ),
     "no_cuda": (machine(jetson=True, cuda=False), "torch finds no CUDA"),
+    "no_energy_limit": (
+        lambda s: put(s, "parameters", "/goal_selector", {"use_sim_time": False, "battery.full_range": 0.0}),
+        "walks until its battery is empty",
+    ),
     "no_battery": (lambda s: without(s, publishers="/battery"), "nobody publishes battery"),
     "low_battery": (
         lambda s: put(s, "diagnostics", "go2_base", (0, "", {"battery": "12%"})),
@@ -263,6 +268,17 @@ def test_each_fault_alone_is_named(name: str) -> None:
     assert {finding.check for finding in found} <= {name} | related.get(name, set()), found
 
 
+@pytest.mark.parametrize("name", ["goal_selector", "frontier_expert"])
+@pytest.mark.parametrize("simulated", [True, False])
+def test_any_robot_without_a_range_is_named_whatever_drives_it(name: str, simulated: bool) -> None:
+    seen = without(sound(), diagnostics="go2_base")
+    for one in ("goal_selector", "frontier_expert"):
+        metres = 0.0 if one == name else 2000.0
+        seen = put(seen, "parameters", f"/{one}", {"use_sim_time": simulated, "battery.full_range": metres})
+    found = [(finding.check, finding.what.split(" is 0")[0]) for finding in battery(seen)]
+    assert found == ([] if simulated else [("no_energy_limit", f"battery.full_range of {name}")])
+
+
 @pytest.mark.parametrize(
     ("environment", "setting", "advice"),
     [
@@ -298,7 +314,7 @@ def test_what_another_firmware_sends_under_another_type_is_named() -> None:
 
 
 def test_a_robot_is_looked_for_where_its_base_listens() -> None:
-    """As with robot_topics:=robot1; the topics of a Go2 without it are those of another robot."""
+    """With robot_topics:=robot1, topics of a Go2 without that prefix belong to another robot."""
     seen = sound()
     for name in ("sportmodestate", "lowstate"):
         seen = put(seen, "subscriptions", f"/robot1/{name}", seen.subscriptions[f"/{name}"])

@@ -1,4 +1,4 @@
-"""The doctor's checks of cameras: frames that are not optical, images that nobody can read, other transports."""
+"""Tests of the doctor's camera checks: non-optical frames, unreadable images, other transports."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from lodestar_ros.doctor.findings import (
     FrameEdge,
 )
 
-OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])  # base <- optical
+OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])  # rotation base <- optical
 
 
 def turned(roll: float, pitch: float, yaw: float) -> np.ndarray:
-    """Rotation (3, 3) of a mount, rad: x forward, z up where all are 0."""
+    """Return the rotation (3, 3) of a mount (radians); with zeros x is forward, z up."""
     a, b, c = (np.array([np.cos(angle), np.sin(angle)]) for angle in (roll, pitch, yaw))
     x = np.array([[1, 0, 0], [0, a[0], -a[1]], [0, a[1], a[0]]])
     y = np.array([[b[0], 0, b[1]], [0, 1, 0], [-b[1], 0, b[0]]])
@@ -35,7 +35,7 @@ def turned(roll: float, pitch: float, yaw: float) -> np.ndarray:
 
 
 def stamped_in(base_from_frame: np.ndarray) -> set[str]:
-    """Checks that find something where the camera's images are stamped in such a frame."""
+    """Return the names of checks with findings if the images have a frame of this rotation (3, 3)."""
     q = tuple(float(value) for value in quaternion_from_rotation(base_from_frame))
     mount = FrameEdge("base_link", "camera_link", static=True, rotation=(0.0, 0.0, 0.0, 1.0))
     frame = FrameEdge("camera_link", "camera_optical_frame", static=True, rotation=q)

@@ -1,4 +1,4 @@
-"""The doctor's belief about nodes that end and start again, in random courses against what really ran."""
+"""Tests of the doctor's tracking of nodes that end and restart, compared with random true histories."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_node_that_ended_and_left_the_graph_is_named_once():
 
 @st.composite
 def courses(draw):
-    """Lives (begun, ended), one after the other, and the delays of their words."""
+    """Draw consecutive lives (begin, end) of a node, delays of its messages, and the end of the observation."""
     now, lives = 0.0, []
     for _ in range(draw(st.integers(1, 4))):
         begun = now + draw(st.floats(0.3, 12.0))
@@ -96,7 +96,7 @@ def courses(draw):
 
 @given(courses())
 def test_what_is_told_is_what_runs_in_any_course(course):
-    """Words come each second and up to 1.5 s late, so also after those of a successor."""
+    """Messages are sent every second and arrive up to 1.5 s late, possibly after messages of a successor."""
     spans, delays, end = course
     words = []
     for number, (begun, ended) in enumerate(spans):

@@ -1,4 +1,4 @@
-"""The page on troubleshooting lists what the doctor looks at, and each check is broken by a test."""
+"""Tests that the troubleshooting page lists all checks of the doctor, and that each check has a failing test."""
 
 from __future__ import annotations
 

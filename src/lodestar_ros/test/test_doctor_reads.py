@@ -1,4 +1,4 @@
-"""The doctor reads more than the graph: processes, weights, and the detector that a profile names."""
+"""Tests of the doctor's inputs besides the graph: processes, weights, and the detector of a profile."""
 
 from __future__ import annotations
 

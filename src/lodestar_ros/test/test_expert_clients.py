@@ -1,4 +1,4 @@
-"""Asking experts without DDS: nobody is waited for who has died with a question."""
+"""Tests of requests to experts, without DDS: a dead expert is not waited for."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Handle:
 
 
 class Client:
-    """What rclpy's client is to the one under test; `sent` holds a future of a handle per question."""
+    """Fake rclpy action client; `sent` holds one future of a goal handle per request."""
 
     def __init__(self, node, kind, name):
         self.ready, self.sent = True, []
@@ -107,7 +107,7 @@ def test_an_answer_reaches_the_loop_once(bench):
     bench.ask(3)
     handle = Handle()
     bench.client.sent[0].set_result(handle)
-    bench.clock.now += 60.0  # thinking is allowed to take long
+    bench.clock.now += 60.0  # a live expert may take long
     bench.clients.check()
     result = ProposeGoal.Result(error_code=RejectionReason.EXPLORED.value, error_msg="nothing left")
     handle.result.set_result(SimpleNamespace(result=result))

@@ -1,4 +1,4 @@
-"""Floors between nodes: what the mapping node says of them is read as it was meant."""
+"""Tests of the exchange of floor data between nodes."""
 
 import json
 import threading
@@ -57,7 +57,7 @@ def test_since_when_the_grid_is_the_floors_is_said_and_recordings_of_before_say_
 
 
 class Stack:
-    """Keeps what it is told."""
+    """Fake floor stack that records all calls."""
 
     def __init__(self) -> None:
         passage = Passage(1, PassageKind.STAIRS, (1.0, 2.0), (6.0, 2.0), 0.0, 1, 2, 0.52)
@@ -86,7 +86,7 @@ def test_what_the_goal_selector_says_of_floors_reaches_the_stack() -> None:
 
 
 class Desk:
-    """A desk over a node that is none, whose stack is on the first floor."""
+    """A floor desk with a fake node; its stack is on the first floor."""
 
     def __init__(self) -> None:
         self.warned, self.said, self.hear, self.closers, self.dropped = [], [], None, [], []
@@ -112,7 +112,7 @@ class Desk:
             self.hear(String(data=one if isinstance(one, str) else json.dumps(one)))
 
     def close(self) -> None:
-        """Wait for all that was told."""
+        """Close the desk, after all news were processed."""
         for close in self.closers:
             close()
 
@@ -131,7 +131,7 @@ def test_what_is_told_waits_for_the_mapper_on_no_callback_and_comes_in_order() -
     assert mapped.wait(30.0)
     desk.tell(
         {"level": 3}, {"level": 5}, {"lift": [1.0, 2.0, 0.0]}, {"level": 4}
-    )  # returns while it is mapped
+    )  # returns although mapping is busy
     assert len(desk.said) == 1
     done.set()
     worker.join()
@@ -144,7 +144,7 @@ def test_a_flood_of_news_is_dropped_and_counted_while_the_mapper_is_busy() -> No
     desk = Desk()
     with desk.lock:
         desk.tell(*({"level": i % 3} for i in range(BACKLOG + 50)))
-        assert 49 <= len(desk.dropped) <= 50  # one may be under way
+        assert 49 <= len(desk.dropped) <= 50  # one may be in progress
     desk.close()
     assert len(desk.said) - 1 == BACKLOG + 50 - len(desk.dropped)
     desk.tell({"level": 2})

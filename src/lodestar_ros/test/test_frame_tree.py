@@ -1,9 +1,7 @@
-"""Transforms that contradict each other, over our own buffer and over a stand-in for tf2_ros."""
+"""Tests of contradicting transforms."""
 
 from __future__ import annotations
 
-import sys
-from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,23 +9,20 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from fake_tf2 import fake_tf2
 from rclpy.node import Node
 
 from lodestar.geometry.poses import planar_transform, quaternion_from_rotation
 from lodestar_ros.frame_tree import Admission, Cause, FrameTree, TransformUnavailable
-from lodestar_ros.tf2_store import Tf2Store
-from lodestar_ros.transform_store import SampleStore
-from lodestar_ros.transforms import TransformBuffer, make_buffer
+from lodestar_ros.transforms import TransformBuffer
 
 
 class Bench:
-    """A buffer with a clock that the test moves."""
+    """A transform buffer with a clock controlled by the test."""
 
-    def __init__(self, make):
+    def __init__(self):
         self.now = 0.0
         self.tree = FrameTree(clock=lambda: self.now)
-        self.buffer = make(self.tree)
+        self.buffer = TransformBuffer(tree=self.tree)
 
     def put(self, parent, child, x=0.0, static=False):
         matrix = planar_transform(x, 0.0, 0.0)
@@ -35,7 +30,7 @@ class Bench:
         return self.buffer.insert(parent, child, self.now, *pose, static=static)
 
     def robot(self, seconds=2.0):
-        """map -> odom -> base_link at 10 Hz, the camera on the base."""
+        """Publish map -> odom -> base_link at 10 Hz, and the camera on base_link."""
         if self.tree.parent("camera") is None:
             self.put("base_link", "camera", 0.3, static=True)
         for _ in range(round(seconds * 10)):
@@ -47,13 +42,9 @@ class Bench:
         return float(self.buffer.lookup("map", "camera")[0, 3])
 
 
-@pytest.fixture(params=["own", "tf2"])
-def bench(request):
-    make = {
-        "own": lambda tree: TransformBuffer(tree=tree),
-        "tf2": lambda tree: TransformBuffer(tree=tree, store=partial(Tf2Store, fake_tf2())),
-    }
-    return Bench(make[request.param])
+@pytest.fixture
+def bench():
+    return Bench()
 
 
 @pytest.mark.parametrize("static", [False, True])
@@ -140,7 +131,7 @@ def test_the_future_and_the_past_have_causes_of_their_own(bench):
 
 def test_a_frame_whose_clock_is_ahead_is_fresh_while_it_is_heard(bench):
     bench.robot()
-    ours = bench.now - 60.0  # the base's clock is a minute ahead of ours
+    ours = bench.now - 60.0  # the robot base's clock is a minute ahead
     bench.buffer.lookup_fresh("map", "camera", ours, 0.5)
     bench.now += 1.0
     with pytest.raises(TransformUnavailable, match="odom -> base_link"):
@@ -176,13 +167,6 @@ def test_broken_samples_are_counted(bench):
     assert bench.buffer.insert("a", "b", 0.0, (np.nan, 0, 0), (0, 0, 0, 1)) is Admission.REFUSED
     assert bench.buffer.insert("a", "b", 0.0, (0, 0, 0), (0, 0, 0, 0)) is Admission.REFUSED
     assert bench.buffer.intake.rejected == 2
-
-
-def test_tf2s_buffer_is_used_where_it_is_installed(monkeypatch):
-    monkeypatch.setitem(sys.modules, "tf2_ros", None)
-    assert isinstance(make_buffer().store, SampleStore)
-    monkeypatch.setitem(sys.modules, "tf2_ros", fake_tf2())
-    assert isinstance(make_buffer().store, Tf2Store)
 
 
 def listening(bench, monkeypatch):

@@ -1,4 +1,4 @@
-"""What RViz shows of the frontiers, and what goes out as messages."""
+"""Tests of RViz markers and messages of frontiers."""
 
 import math
 

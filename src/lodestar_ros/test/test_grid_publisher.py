@@ -1,4 +1,4 @@
-"""The plan grid is published when it shows something else."""
+"""Tests that the planning grid is published only when it has changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lodestar_ros.grid_publisher import GridPublisher
 
 
 class Publishers:
-    """A node that keeps what is published."""
+    """Fake node that stores published messages."""
 
     def __init__(self) -> None:
         self.messages: list = []

@@ -1,4 +1,4 @@
-"""Full garbage collections happen when they are asked for, and not otherwise."""
+"""Tests that full garbage collections happen only on request."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ from lodestar_ros.idle_collector import PERIOD, IdleCollector
 
 @pytest.fixture
 def full():
-    """Full collections since the start of the test."""
+    """Yield a list with one entry per full collection since the start of the test, by Python's own thresholds."""
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)  # whatever a test before has left
+    gc.enable()
     seen = []
     watch = lambda phase, info: seen.append(1) if (phase, info["generation"]) == ("start", 2) else None  # noqa: E731
     gc.callbacks.append(watch)
     yield seen
     gc.callbacks.remove(watch)
+    gc.set_threshold(*before)
 
 
 def hoard():
-    """More objects that live on than a quarter of all: Python then collects all generations by itself."""
+    """Return so many new live objects (over 25 %) that Python would start a full collection."""
     kept = []
     for _ in range(max(300_000, len(gc.get_objects()) // 2)):
         kept.append([kept])

@@ -1,4 +1,4 @@
-"""Images as drivers send them, against references of our own: encodings, sizes, padding, byte order, compression."""
+"""Tests of image decoding against references: encodings, sizes, padding, byte order, compression."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAD = st.sampled_from([0, 1, 4, 7])
 def raw(
     array: np.ndarray, encoding: str, pad: int = 0, big: bool = False, height: int | None = None
 ) -> Image:
-    """An image message of (H, W) or (H, W, C), its rows padded by so many bytes."""
+    """Return an image message of an array (H, W) or (H, W, C), its rows padded by `pad` bytes."""
     rows = np.ascontiguousarray(array.astype(array.dtype.newbyteorder(">" if big else "<")))
     rows = rows.reshape(len(array), -1).view(np.uint8).reshape(len(array), -1)
     rows = np.pad(rows, ((0, 0), (0, pad)), constant_values=200)
@@ -37,7 +37,7 @@ def raw(
     return message
 
 
-PACK = {  # encoding -> what its driver makes of (H, W, 3) uint8, red first
+PACK = {  # encoding -> function that encodes an RGB image (H, W, 3) uint8
     "rgb8": lambda rgb: rgb,
     "bgr8": lambda rgb: rgb[..., ::-1],
     "8UC3": lambda rgb: rgb[..., ::-1],
@@ -68,7 +68,7 @@ def test_grey_has_three_equal_channels(encoding: str, height: int, width: int, p
     assert np.array_equal(rgb_from_msg(raw(grey, encoding, pad)), np.dstack([grey] * 3))
 
 
-# BT.601, as every YUV of a camera: Y, U, V of full red, green, blue, white and black.
+# BT.601, as in all cameras: Y, U, V of full red, green, blue, white and black.
 YUV = {
     (255, 0, 0): (81, 90, 240),
     (0, 255, 0): (145, 54, 34),
@@ -89,7 +89,7 @@ def test_yuv_has_the_right_colours(encoding: str, color: tuple[int, int, int], p
         messages = [
             raw(buffer, encoding, pad, height=4),
             raw(buffer, encoding, pad),
-        ]  # height of picture, of buffer
+        ]  # height of the image, of the buffer
     else:
         pair = [[u, y], [v, y]] if encoding in ("yuv422", "uyvy") else [[y, u], [y, v]]
         messages = [raw(np.tile(np.array(pair, np.uint8), (4, 3, 1)), encoding, pad)]
@@ -242,7 +242,7 @@ def test_compressed_grey_and_mosaic() -> None:
 
 
 def rvl(depth: np.ndarray) -> bytes:
-    """RVL of (H, W) uint16, written pixel by pixel after the paper's listing."""
+    """Return the RVL encoding of an image (H, W) uint16, pixel by pixel as in the paper's listing."""
     values, nibbles, at, previous = depth.ravel().tolist(), [], 0, 0
 
     def number(value: int) -> None:
@@ -291,7 +291,7 @@ def test_compressed_depth_in_millimetres(
 
 @pytest.mark.parametrize("with_rvl", [False, True])
 def test_compressed_depth_in_metres_is_inverse_depth(with_rvl: bool) -> None:
-    # compressed_depth_image_transport: depth_quantization 100, depth_max 10
+    # as in compressed_depth_image_transport: depth_quantization 100, depth_max 10
     a = 100.0 * 101.0
     b = 1.0 - a / 10.0
     depth = np.array([[0.4, 1.0, 2.5], [9.5, np.nan, 4.0]], np.float32)

@@ -1,4 +1,4 @@
-"""The ROS shell of the follower: what it asks the service for, and what it makes of the answers."""
+"""Tests of the instance client: its service requests, and its handling of the answers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ pytest.importorskip("lodestar_interfaces", reason="the workspace is not built")
 from rclpy.task import Future
 
 from lodestar.mapping.follower import ALL, Cursor
-from lodestar.mapping.records import InstanceDelta
+from lodestar.mapping.instances.records import InstanceDelta
 from lodestar_interfaces.srv import GetInstances
 from lodestar_ros.conversions_scene import instances_to_msg
 from lodestar_ros.scene_client import InstanceClient
 
 
 class FakeNode:
-    """A node whose service answers when the test says so."""
+    """Fake node whose service answers on command of the test."""
 
     def __init__(self):
         self.asked, self._futures = [], []
@@ -75,7 +75,7 @@ def client(node):
 
 @pytest.mark.parametrize("first", [(1, 0), (41, 40)], ids=["empty", "restored"])
 def test_a_source_that_was_started_again_is_paged_whole(client, node, first):
-    """One that came back empty begins at revision 1: no gap tells that something is missing there."""
+    """A source restarted empty begins at revision 1, so that no gap in revisions is visible."""
     node.answer("abc", 40, 0)
     node.hear("abc", 41, 40)
     assert client.whole == [("abc", [])] and client.heard == [40, 41]

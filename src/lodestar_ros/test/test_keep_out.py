@@ -1,4 +1,4 @@
-"""Keep-out masks as the nodes read them."""
+"""Tests of reading keep-out masks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from closed_areas import closed_area
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
@@ -14,7 +15,6 @@ from nav2_msgs.msg import CostmapFilterInfo
 
 from lodestar.floors.records import Building, Floor
 from lodestar.grid.occupancy import COMFORT, HELD_BACK, OCCUPIED, OccupancyGrid2D
-from lodestar.worldmodel.amendments import closed_area
 from lodestar_ros.conversions import grid_to_msg
 from lodestar_ros.conversions_world import ways_to_msg
 from lodestar_ros.keep_out import KEEP_OUT, KeepOutInput

@@ -1,4 +1,4 @@
-"""Wishes of the memory for images to be kept, on a disk that is full for a while."""
+"""Tests of keeping images for the memory, with a temporarily full disk."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import time
 from unittest.mock import MagicMock
 
 import pytest
+from waiting import PATIENCE
 
 pytest.importorskip("lodestar_interfaces", reason="the workspace is not built")
 
@@ -18,7 +19,7 @@ from lodestar_ros.keyframe_desk import RETRY, KeyframeDesk
 
 @pytest.fixture
 def bench(monkeypatch):
-    """The desk with a store whose disk is full as long as `full`; `late` is what its timer does."""
+    """Yield a desk whose store's disk is full while `full` is set; `late` is its timer callback."""
     monkeypatch.setattr(keyframe_desk, "ServiceWorker", MagicMock())
     node, store, bench = MagicMock(), MagicMock(), MagicMock()
     bench.full, bench.kept, bench.tried = True, [], 0
@@ -39,7 +40,7 @@ def bench(monkeypatch):
 
 
 def until(condition):
-    ends = time.monotonic() + 10.0
+    ends = time.monotonic() + PATIENCE
     while not condition() and time.monotonic() < ends:
         time.sleep(0.005)
     assert condition()
@@ -71,7 +72,7 @@ def test_a_list_that_failed_takes_nothing_away_and_is_asked_for_again(bench):
 
 
 def test_a_picture_needs_the_scene_alone(monkeypatch):
-    """All that is known would be copied for each picture, while the memory's worker waits."""
+    """Copying the whole scene per picture would block the memory's worker."""
     client = MagicMock()
     client._getter.call.return_value.error_code = 0
     client._feed.scene.return_value.resolve = {3: 5}.get

@@ -1,4 +1,4 @@
-"""Images of labels with what belongs to them."""
+"""Tests of label images with their tables, depth and instances."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lodestar_ros.label_input import LabelInput
 
 
 class Ear:
-    """A node as far as `LabelInput` needs one: it keeps who listens to what."""
+    """Fake node for `LabelInput` that stores callbacks by topic."""
 
     def __init__(self) -> None:
         self.callbacks: dict[str, object] = {}
@@ -33,9 +33,9 @@ class Ear:
 
 
 def chairs():
-    """A label image (20, 60) with two chairs that touch, their instances, and their depth."""
+    """Return a label image (20, 60) with two touching chairs, its instance image, and its depth."""
     labels, depth = np.zeros((20, 60), np.int32), np.full((20, 60), 5.0, np.float32)
-    labels[:, 10:50] = 70_000  # above 16 bits
+    labels[:, 10:50] = 70_000  # exceeds 16 bits
     depth[:, 10:30], depth[:, 30:50] = 2.0, 3.0
     return labels, np.where(depth == 2.0, 1, 2).astype(np.int32), depth
 

@@ -1,4 +1,4 @@
-"""Label tables of both simulators, and what is none."""
+"""Tests of label tables of both simulators, and of invalid ones."""
 
 from __future__ import annotations
 

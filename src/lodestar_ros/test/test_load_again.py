@@ -1,4 +1,4 @@
-"""A load whose leader died is done again by its successor, once, unless a newer one came."""
+"""Tests that the successor of a dead leader repeats its load once, unless a newer load was requested."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lodestar_ros.workers import Refused
 
 
 class Leader:
-    """A successor in whose `~/load` goals wait in order: its own repetition and those of persons."""
+    """A successor whose `~/load` goals wait in order: its own repetition and those of users."""
 
     def __init__(self, notes):
         node = MagicMock()
@@ -36,7 +36,7 @@ class Leader:
 
     def load(self, path, goal=b"a person's", fails=False):
         with self.again.until_done(path, goal):
-            self.turn()  # the timer goes on meanwhile
+            self.turn()  # the timer runs meanwhile
             if fails:
                 raise ForeignFile("it is damaged")
             self.loaded.append(path)
@@ -70,7 +70,7 @@ def test_a_successor_says_what_was_not_finished_until_it_is_repeated(tmp_path, n
     first, said = start()
     assert said == []
     block = first.until_done("/map")
-    block.__enter__()  # and is killed
+    block.__enter__()  # killed inside the block
     second, (said,) = start()
     assert said.startswith(
         "scene_dictionary died and came back with an empty map; it was loading /map: grid and"
@@ -121,7 +121,7 @@ def test_a_load_that_comes_before_the_repetition_begins_stands(no_client):
 
 @pytest.mark.parametrize("before_it_is_sent", [True, False])
 def test_a_load_that_fails_leaves_the_repetition_due(no_client, before_it_is_sent):
-    """It changes nothing, so that the parts are still of two maps."""
+    """A failed load changes nothing, so the parts still belong to two maps."""
     leader = Leader(died_in("/old"))
     if not before_it_is_sent:
         leader.turn()
@@ -136,7 +136,7 @@ def test_a_load_that_fails_leaves_the_repetition_due(no_client, before_it_is_sen
 
 @pytest.mark.parametrize("seed", range(40))
 def test_after_loads_of_any_course_the_map_of_the_last_one_stands(no_client, seed):
-    """Persons load at any time of a successor's life, the disk is full at times, and successors die and follow."""
+    """Random sequences of user loads, full disks, and deaths of successors."""
     chance, notes = random.Random(seed), died_in("/old")
     last, leader, waiting = None, Leader(notes), []
     for number in range(30):
@@ -158,7 +158,7 @@ def test_after_loads_of_any_course_the_map_of_the_last_one_stands(no_client, see
                 assert path == "/old" and last not in (None, "/old")
             notes.full = False
             if full:
-                leader.turn()  # before it dies
+                leader.turn()  # timer runs before it dies
                 waiting += leader.sent
                 leader.again._client.reset_mock()
         elif what == "die":

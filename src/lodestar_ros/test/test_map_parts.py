@@ -1,4 +1,4 @@
-"""Parts of a map that are loaded in stages: lost answers, nodes that die, and what a successor says."""
+"""Tests of staged loading of map parts: lost answers, dying nodes, and successors."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ STAGES = (GOAL.PREPARE, GOAL.SWAP, GOAL.UNDO, GOAL.FINISH)
 
 
 class Part:
-    """A part whose content is the name of the file that it was loaded from."""
+    """Fake map part whose content is the name of the loaded file."""
 
     name, is_optional = "part", False
 
     def __init__(self) -> None:
         self.content = "own"
-        self.prepared = 0  # and neither finished nor undone
+        self.prepared = 0  # number of preparations neither finished nor undone
 
     def prepare(self, path):
         if path.name == "damaged":
@@ -48,7 +48,7 @@ class Part:
 
 @pytest.fixture
 def served(monkeypatch):
-    """Return what serves a part, how it is asked, and the part."""
+    """Return a factory of servers that ask stages of a part, and the part."""
     monkeypatch.setattr(map_actions, "serve", lambda *_: None)
     part = Part()
 
@@ -60,7 +60,7 @@ def test_a_part_goes_on_with_what_it_uses_when_a_load_ended_without_its_leader(s
     ask = successor()
     ask(GOAL.PREPARE, "/first")
     ask(GOAL.SWAP)
-    with pytest.raises(ForeignFile):  # another leader, hours later
+    with pytest.raises(ForeignFile):  # a later leader
         ask(GOAL.PREPARE, "/damaged")
     assert part.content == "first", "the map that the robot has gone on with"
     assert part.prepared == 0, "nothing is held for a load that nobody ends"
@@ -94,7 +94,7 @@ def test_a_successor_knows_of_no_load(served, stage):
 
 @pytest.mark.parametrize("seed", range(200))
 def test_loads_in_any_order_leave_a_map_that_somebody_asked_for(served, seed):
-    """Leaders die anywhere, answers are lost, files are damaged: the content follows from the swaps alone."""
+    """With dying leaders, lost answers and damaged files, the content depends on the swaps only."""
     chance, (successor, part) = random.Random(seed), served
     ask, before = successor(), "own"
     for number in range(12):
@@ -102,7 +102,7 @@ def test_loads_in_any_order_leave_a_map_that_somebody_asked_for(served, seed):
         stages = [GOAL.PREPARE, GOAL.SWAP, chance.choice((GOAL.UNDO, GOAL.FINISH))]
         wanted = before = part.content
         try:
-            for stage in stages[: chance.randint(1, 3)]:  # the leader may die after each
+            for stage in stages[: chance.randint(1, 3)]:  # the leader may die after each stage
                 for _ in range(chance.randint(1, 2)):
                     ask(stage, f"/{name}")
                     wanted = {GOAL.PREPARE: before, GOAL.UNDO: before}.get(stage, name)
@@ -123,7 +123,7 @@ def test_a_swap_that_failed_is_no_success_when_it_is_asked_for_again(served):
         ask(GOAL.SWAP)
     with pytest.raises(Refused):
         ask(GOAL.SWAP)
-    ask(GOAL.UNDO)  # it has gone back by itself
+    ask(GOAL.UNDO)  # the part has restored itself
     assert part.content == "own" and part.prepared == 0
 
 
@@ -142,7 +142,7 @@ def test_a_node_that_ends_during_a_load_leaves_what_is_in_use(served, stages, co
     for stage in stages:
         ask(stage, "/map")
     with ask.server._lock:
-        ask.server.close()  # a stage is under way: it is not waited for
+        ask.server.close()  # does not wait for a stage in progress
     assert part.prepared == 1
     ask.server.close()
     assert part.prepared == 0 and part.content == content
@@ -162,7 +162,7 @@ def test_a_node_that_is_not_up_is_told_where_the_map_has_its_part(monkeypatch, t
 
 
 def test_what_is_held_for_a_dead_leader_is_dropped_after_its_time(served, monkeypatch):
-    """Prepared: nothing has changed. Swapped: the robot goes on with it."""
+    """After a timeout, a prepared load is dropped unchanged, and a swapped one stays in use."""
     now = [100.0]
     monkeypatch.setattr(map_actions.time, "monotonic", lambda: now[0])
     successor, part = served
@@ -179,9 +179,9 @@ def test_what_is_held_for_a_dead_leader_is_dropped_after_its_time(served, monkey
 
 
 class Stack:
-    """A leader's own part and three of other nodes. What is in use and was checkpointed outlives a process.
+    """A leader's own part and three parts of other nodes; checkpointed content survives a process.
 
-    die_at: number of the call in which the leader is killed, before or after it was carried out; 0 = in none.
+    die_at: number of the call in which the leader is killed, before or after its execution; 0 = never.
     """
 
     def __init__(self, successor_of, chance, notes):
@@ -190,11 +190,11 @@ class Stack:
         self.asks = [successor_of(part) for part in self.parts[1:]]
         self.successor_of, self.chance = successor_of, chance
         self.calls = self.die_at = 0
-        self.kept = "own"  # the leader's checkpoint
-        self.dead = []  # what died is not tidied up
+        self.kept = "own"  # content of the leader's checkpoint
+        self.dead = []  # keeps generators of dead processes from being closed
 
     def load(self, name):
-        """The leader's load, as `MapFiles` does it."""
+        """Load a map in the leader, in the same way as `MapFiles`."""
         own = self.parts[0]
 
         def put():
@@ -238,7 +238,7 @@ class Stack:
         self.calls = self.die_at = 0
 
     def node_dies(self, number):
-        """Of another part: its successor has what was in use."""
+        """Kill the node of another part; its successor has the content in use."""
         self.dead.append(self.asks[number])
         self.asks[number] = self.successor_of(self.parts[1 + number])
         self.parts[1 + number].prepared = 0
@@ -248,12 +248,12 @@ class Stack:
         return {part.content for part in self.parts}
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of what is dead, in the end
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of dead processes
 @pytest.mark.parametrize("seed", range(60))
 def test_a_leader_that_is_killed_anywhere_leaves_one_map_when_its_successor_has_repeated_the_load(
     monkeypatch, seed
 ):
-    """The load is noted before it begins, and repeated; another node may be killed with the leader."""
+    """The load is noted before it starts and repeated afterwards; another node may be killed with the leader."""
     monkeypatch.setattr(map_actions, "serve", lambda *_: None)
     chance = random.Random(seed)
     monkeypatch.setattr(load_again, "ActionClient", MagicMock())
@@ -288,7 +288,7 @@ def test_a_leader_that_is_killed_anywhere_leaves_one_map_when_its_successor_has_
 
 
 def asker(part):
-    """Return what asks a new process for stages of a part."""
+    """Return a function that requests stages of a part from a new process."""
     server = PartServer(MagicMock(), part)
 
     def ask(stage, path=""):

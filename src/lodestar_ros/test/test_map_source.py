@@ -1,4 +1,4 @@
-"""The mapping node warns where its source cannot see drop-offs."""
+"""Tests that the mapping node warns if its source cannot detect drop-offs."""
 
 from __future__ import annotations
 

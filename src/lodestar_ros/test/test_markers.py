@@ -1,4 +1,4 @@
-"""What RViz shows of entities and rooms."""
+"""Tests of RViz markers of entities and rooms."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from lodestar.mapping.colors import colors_of
+from lodestar.mapping.voxels.colors import colors_of
 from lodestar.scene.records import Entity, EntityState, Region
 from lodestar_ros.markers import entity_markers
 

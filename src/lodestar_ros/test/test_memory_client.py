@@ -1,4 +1,4 @@
-"""Asking the memory without DDS: every end has an outcome, and what nobody waits for is cancelled."""
+"""Tests of memory requests without DDS: each end gives an outcome, and abandoned requests are cancelled."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Handle:
 
 
 class Sent:
-    """Stand-in for SentGoal."""
+    """Fake SentGoal."""
 
     made: ClassVar[list[Sent]] = []
     clock = SimpleNamespace(now=0.0)

@@ -1,4 +1,4 @@
-"""Parts of the memory node without a node."""
+"""Unit tests of parts of the memory node, without a node."""
 
 from __future__ import annotations
 

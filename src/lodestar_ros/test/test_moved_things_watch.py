@@ -1,4 +1,4 @@
-"""The scene is compared beside its updates, and what was seen elsewhere is archived and told on their worker."""
+"""Tests of the scene comparison between updates: moved objects are archived and reported on the updates' worker."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from waiting import PATIENCE
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
@@ -27,7 +28,7 @@ MUG, BOOK, NEW_MUG = 1, 4, 20
 
 
 class Shell:
-    """Stands in for the node: keeps its timers, its values and the jobs of its worker."""
+    """Fake node that stores timers, diagnostics values and jobs of its worker."""
 
     def __init__(self):
         self.timers, self.closing, self.jobs, self.told = [], [], [], []
@@ -56,7 +57,7 @@ class Shell:
         raise AssertionError from error
 
     def until(self, holds):
-        end = time.monotonic() + 20.0
+        end = time.monotonic() + PATIENCE
         while not holds() and time.monotonic() < end:
             time.sleep(0.01)
 
@@ -73,22 +74,20 @@ def shell():
         close()
 
 
-def watch(shell, scene, **options):
-    config = SceneDictionaryConfig(**options)
+def watch(shell, scene):
     chain = SimpleNamespace(dictionary=scene, moved=MovedThings(scene), building=Building())
-    MovedThingsWatch(shell, chain, config.changes_period, shell.jobs.append, shell.told.append)
-    return config
+    MovedThingsWatch(shell, chain, 5.0, shell.jobs.append, shell.told.append)
 
 
 def test_what_was_seen_elsewhere_is_archived_on_the_worker(shell):
     scene, news = loaded(yesterday())
     news(updated=(thing(BOOK, count=8, stamp=5.0),))
     news(updated=(thing(NEW_MUG, (4.0, 4.0, 0.9), label="mug", stamp=6.0),))
-    config = watch(shell, scene)
+    watch(shell, scene)
     [(period, compare)] = shell.timers
     compare()
     job = shell.until_job()
-    assert period == config.changes_period
+    assert period == 5.0
     assert scene.entities()[MUG].state is EntityState.ACTIVE, "only the worker changes the scene"
     job()
     assert [e.id for delta in shell.told for e in delta.updated if e.state is EntityState.ARCHIVED] == [MUG]
@@ -98,7 +97,7 @@ def test_what_was_seen_elsewhere_is_archived_on_the_worker(shell):
 def test_it_can_be_switched_off(shell):
     off = SceneDictionaryConfig(archive_moved=False)
     chain = SceneChain(off, SharedConfig(), PhraseBook())
-    MovedThingsWatch(shell, chain, off.changes_period, shell.jobs.append, shell.told.append)
+    MovedThingsWatch(shell, chain, 5.0, shell.jobs.append, shell.told.append)
     assert not shell.timers and not shell.values
 
 

@@ -1,11 +1,10 @@
-"""Texts of an operator: directives, answers by number, and what cannot be sent."""
+"""Tests of operator texts: directives, answers by number, and texts that cannot be sent."""
 
 from __future__ import annotations
 
 import pytest
 
 from lodestar_ros.operator_requests import (
-    LONGEST,
     AskedBack,
     DirectiveRequest,
     RequestRefused,
@@ -32,7 +31,6 @@ def test_a_number_answers_the_open_question(text):
     [
         ("", None, "the text is empty"),
         ("  \n", ASKED, "the text is empty"),
-        ("x" * (LONGEST + 1), None, f"say it in {LONGEST}"),
         ("2", None, "no question is open"),
         ("3", ASKED, "none of the choices 1 to 2: 1. the chair by the desk; 2."),
         ("0", ASKED, "none of the choices"),

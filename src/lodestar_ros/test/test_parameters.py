@@ -1,4 +1,4 @@
-"""Parameters from dataclasses, and messages for the wrong ones."""
+"""Tests of parameters from dataclasses, and of error messages for invalid ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rclpy.parameter import Parameter
 import lodestar_ros.nodes
 from lodestar_ros.parameters import ParameterError, declare_config, reject_unknown
 
-pytestmark = [pytest.mark.ros, pytest.mark.alone]
+pytestmark = pytest.mark.ros
 
 
 class Mode(Enum):
@@ -135,7 +135,7 @@ def test_parameters_cannot_be_changed_under_a_running_node(make_node):
 
 
 def dataclasses_of_nodes():
-    """Every configuration that a node module imports or defines."""
+    """Return all configurations that node modules import or define."""
     for module in pkgutil.iter_modules(lodestar_ros.nodes.__path__):
         for name, value in vars(import_module(f"lodestar_ros.nodes.{module.name}")).items():
             if (

@@ -1,4 +1,4 @@
-"""The goal selector's walk over stairs: what it publishes, when it stands, and how it ends."""
+"""Tests of the goal selector's walk over stairs: published messages, stops, and ends."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STEP = 0.05
 
 
 class Future:
-    """An answer of a service that has come, or not yet."""
+    """Fake future of a service, complete unless its answer is None."""
 
     def __init__(self, answer) -> None:
         self.answer = answer
@@ -47,17 +47,17 @@ class Future:
 
 
 class Bench:
-    """A desk over a node that is none, and a base on a flight of 5 m. gait: answer of `climb`; "" = no such service."""
+    """A desk with a fake node, and a fake base on a flight of 5 m. gait: answer of `climb`; "" = no such service."""
 
     def __init__(self, stairs: bool = True, lifts: bool = False, gait="", stamped: bool = False) -> None:
-        self.order: list[str] = []  # of all that is said and asked
+        self.order: list[str] = []  # published messages and requests, in order
         self.closers: list = []
-        self.others: list = []  # kind of message and name of other nodes that hear commands
+        self.others: list = []  # (message type, name) of other subscribers of commands
         self.gate = ["geometry_msgs/msg/TwistStamped" if stamped else "geometry_msgs/msg/Twist"]
         self.now, self.x, self.yaw, self.known, self.sent, self.asked = 0.0, -0.75, 0.0, True, {}, []
         self.profiles: dict = {}
         self.messages: list = []
-        self.flat = True  # where a lift is
+        self.flat = True  # ground at a lift
         self.ends, self.heard, self.listens, self.timer, self.gait = [], [], {}, None, gait
         ready = SimpleNamespace(
             service_is_ready=lambda: self.gait != "",
@@ -179,7 +179,7 @@ def test_a_gate_that_hears_another_kind_is_told_of_and_nothing_is_waited_for(sta
     bench.take()
     assert len(bench.ends) == 1 and not bench.ends[0][1].done, "a recorder of that kind moves no robot"
     bench.ends.clear()
-    bench.others, bench.gate = [], []  # it is not up yet
+    bench.others, bench.gate = [], []  # the gate is not running yet
     bench.take()
     bench.run(1.0)
     assert bench.sent["cmd_vel"]
@@ -192,12 +192,12 @@ def test_a_stop_is_first_to_stand_and_nothing_is_sent_after_it(gait, seconds, ho
     bench = Bench(gait=gait)
     bench.take()
     bench.run(seconds)
-    if bench.ends:  # the gait was never taken up
+    if bench.ends:  # the gait was never confirmed
         assert gait is None and seconds == 8.0 and not bench.ends[0][1].done
         assert all(not one.linear.x for one in bench.sent["cmd_vel"])
         return
     began = len(bench.order)
-    if how == "fails":  # whoever hears of it
+    if how == "fails":  # the gait service fails
 
         def broken(request):
             raise RuntimeError("no such service")
@@ -318,7 +318,7 @@ def test_a_passage_that_is_taken_in_the_place_of_another_ends_that_one() -> None
 
 
 def test_a_mapping_node_that_was_started_again_hears_nothing_of_before() -> None:
-    # "you are on the second floor", said before the robot walked down, would renumber all floors
+    # a stale "you are on the second floor" would renumber all floors
     assert Bench().profiles["~/passage"].durability is DurabilityPolicy.VOLATILE
 
 

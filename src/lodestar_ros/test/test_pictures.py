@@ -1,4 +1,4 @@
-"""The reader of pictures of a target is a parameter; a detector loads once, beside the executor, and says its lacks."""
+"""Tests of the target picture reader: selected by parameter, detector loaded once off the executor, clear errors."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from PIL import Image
+from waiting import PATIENCE
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
@@ -41,13 +42,13 @@ class Tensor(SimpleNamespace):
 
 @pytest.fixture
 def packages(monkeypatch):
-    """Stand-ins for Ultralytics and torchvision with a model that sees a chair beside a desk; who used them where."""
+    """Install fake Ultralytics and torchvision that detect a chair beside a desk; return records of their use."""
     seen = SimpleNamespace(loaded=[], asked=[])
 
     class Model:
         def __init__(self, source):
             seen.loaded.append((source, threading.current_thread().name))
-            self.model = SimpleNamespace()  # without text embeddings, as of an older package
+            self.model = SimpleNamespace()  # no text embeddings, as in older packages
 
         def set_classes(self, classes):
             seen.classes = classes
@@ -68,13 +69,13 @@ def packages(monkeypatch):
 
 
 class Wanted:
-    """A ticket whose pictures are still to be described."""
+    """Ticket whose pictures are still wanted."""
 
     is_wanted = True
 
 
 def taken(desk, count=1):
-    found, end = [], time.monotonic() + 5.0
+    found, end = [], time.monotonic() + PATIENCE
     while len(found) < count:
         found += desk.take()
         assert time.monotonic() < end, "it was never described"
@@ -88,7 +89,7 @@ def test_the_detector_reads_pictures_on_the_desk_s_thread_and_loads_once(package
     words = tmp_path / "words.txt"
     words.write_text("chair\ndesk\n")
     desk = PictureDesk(config(weights, words=WordsConfig(str(words))))
-    assert packages.loaded == []  # nothing is loaded before a picture comes
+    assert packages.loaded == []  # nothing is loaded before the first picture
     tickets = [Wanted(), Wanted()]
     for ticket in tickets:
         desk.submit(ticket, None, (picture(),))
@@ -127,9 +128,7 @@ def test_what_cannot_look_at_a_picture_is_refused_with_what_to_do(adapter, why):
         ValueError, match=rf"{adapter} cannot read a picture: .*{why}.*set detector\.adapter to onnx "
     ):
         config("yolo.pt", adapter=adapter)
-    unused = PicturesConfig(
-        "none", detector=PictureDetectorConfig(adapter)
-    )  # nobody is asked to read with it
+    unused = PicturesConfig("none", detector=PictureDetectorConfig(adapter))  # the detector is not used
     with pytest.raises(BadPicture, match=r"pictures\.adapter .* detector or model .*in words"):
         picture_reader(unused)(picture())
 

@@ -1,15 +1,15 @@
-"""SLAM Toolbox's markers become the pose graph that anchors read."""
+"""Tests of the conversion of SLAM Toolbox's markers to the pose graph used by anchors."""
 
 from __future__ import annotations
 
 import logging
 import struct
-import time
 from copy import deepcopy
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from waiting import wait_for
 
 pytest.importorskip("rclpy", reason="needs ROS 2")
 
@@ -33,7 +33,7 @@ from lodestar_ros.pose_graph_input import NODES, TOPIC, PoseGraphInput, graph_fr
 
 
 def toolbox(places: dict[int, tuple[float, float]], stamp: float, frame: str = "map") -> MarkerArray:
-    """Return what `LoopClosureAssistant::publishGraph` publishes: DELETEALL, a sphere per node, two lists of edges."""
+    """Return markers as from `LoopClosureAssistant::publishGraph`: DELETEALL, a sphere per node, two lists of edges."""
     seconds, nanoseconds = int(stamp), int(stamp % 1.0 * 1e9)
     clear = Marker(action=Marker.DELETEALL)
     markers = [clear]
@@ -50,7 +50,7 @@ def toolbox(places: dict[int, tuple[float, float]], stamp: float, frame: str = "
 
 
 class Node:
-    """A node that is told what its subscription would hear."""
+    """Fake node to whose subscription the test passes messages."""
 
     def __init__(self, topic: str) -> None:
         self.shared, self.topics, self.closers = SimpleNamespace(pose_graph=topic), [], []
@@ -163,7 +163,7 @@ def test_there_and_back(count, seed, stamp):
 
 @st.composite
 def markers(draw) -> list[Marker]:
-    """Runs of markers of any layout: names, texts, points and colours of any length, one after the other."""
+    """Draw runs of markers of varying layout: names, texts, points and colours of any length."""
     made = []
     for _ in range(draw(st.integers(0, 6))):
         one = Marker(ns=draw(st.text("ab\u00e4", max_size=9)), action=draw(st.integers(0, 3)))
@@ -195,7 +195,7 @@ def test_runs_of_bytes_are_the_markers_that_rclpy_reads(made):
 
 
 def test_a_large_graph_is_read_in_few_steps():
-    """Not in one for each marker, which would cost as much as rclpy's reading."""
+    """The number of parsing steps must not grow with the markers, else it would be as slow as rclpy."""
     made = toolbox({k: (0.5 * k, -0.25 * k) for k in range(3000)}, 5.0)
     runs = list(marker_runs(serialize_message(made)))
     assert sum(len(run.ids) for run in runs) == 3003 and len(runs) < 30
@@ -221,7 +221,7 @@ def test_a_graph_in_another_frame_is_told_once_and_moves_nothing(node):
 @pytest.mark.ros
 def test_a_node_hears_the_topic_over_dds():
     context = rclpy.Context()
-    rclpy.init(context=context, domain_id=173)
+    rclpy.init(context=context)
     node, other = (
         LodestarNode("follower", context=context),
         rclpy.create_node("slam_toolbox", context=context),
@@ -229,14 +229,16 @@ def test_a_node_hears_the_topic_over_dds():
     executor = rclpy.executors.SingleThreadedExecutor(context=context)
     try:
         PoseGraphInput(node)
-        sender = other.create_publisher(MarkerArray, TOPIC, 1)  # SLAM Toolbox's profile
+        sender = other.create_publisher(MarkerArray, TOPIC, 1)  # QoS profile of SLAM Toolbox
         executor.add_node(node)
-        end = time.monotonic() + 30.0
-        while POSE_GRAPHS.at(100.0) is None and time.monotonic() < end:
+
+        def heard():
             sender.publish(toolbox({0: (1.0, 2.0), 1: (1.5, 2.0)}, 7.5))
             executor.spin_once(timeout_sec=0.2)
-        offer = POSE_GRAPHS.at(100.0)
-        assert offer is not None and offer.stamp == 7.5 and offer.graph is not None
+            return POSE_GRAPHS.at(100.0)
+
+        offer = wait_for(heard, "a pose graph", every=0.0)
+        assert offer.stamp == 7.5 and offer.graph is not None
         np.testing.assert_allclose(offer.graph.places, [(1.0, 2.0), (1.5, 2.0)])
     finally:
         executor.remove_node(node)
@@ -244,4 +246,4 @@ def test_a_node_hears_the_topic_over_dds():
         node.destroy_node()
         other.destroy_node()
         rclpy.shutdown(context=context)
-    assert POSE_GRAPHS.at(100.0) is None  # what ends with the node
+    assert POSE_GRAPHS.at(100.0) is None  # the offer ends with the node

@@ -1,4 +1,4 @@
-"""The server of queries around a scene of its own, without DDS: every answer has its code and its reason."""
+"""Tests of the query server with its own scene, without DDS: each answer has a code and a reason."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ROOM = {
 
 
 class Model:
-    """Stands in for the chat client: scores the pictures it is shown, the last one highest."""
+    """Fake chat client that scores pictures, the last one highest."""
 
     def __init__(self):
         self.shown = 0

@@ -1,4 +1,4 @@
-"""The service by which operators name rooms, without DDS."""
+"""Tests of the service for naming rooms, without DDS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scans: those that say one thing are read, those that contradict themselves are refused with their header."""
+"""Tests of laser scans: consistent ones are read, inconsistent ones are refused naming their frame."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def scan(first: float, last: float, step: float, ranges: int | list[float], **ch
     more=st.integers(-1, 1),
 )
 def test_every_scan_whose_angles_agree_with_its_beams_is_read(first, span, count, clockwise, more):
-    """Either way round; with one beam more or less than the angles say, and steps rounded to single precision."""
+    """Both directions of rotation, one beam more or less than the angles give, and float32 steps are accepted."""
     step = (-span if clockwise else span) / (count - 1)
     beams = max(count + more, 1)
     ranges, begin, read_step, _ = scan_from_msg(scan(first, first + step * (count - 1), step, beams))
@@ -112,11 +112,9 @@ def test_what_is_wrong_with_a_scan_is_named(message, says):
 
 def test_what_is_legal_is_read():
     ranges = [INF, NAN, -INF, 0.05, 31.0, 2.0]
-    message = scan(0.0, 0.5, 0.1, ranges, intensities=[1.0, 2.0])  # as many intensities as the driver likes
+    message = scan(0.0, 0.5, 0.1, ranges, intensities=[1.0, 2.0])  # any number of intensities
     read, *_ = scan_from_msg(message)
     np.testing.assert_array_equal(read, np.array([INF, NAN, NAN, NAN, NAN, 2.0], np.float32))
-    assert scan_from_msg(scan(0.0, 0.0, 0.0, 1))[0].tolist() == [1.0]  # one beam needs no step
+    assert scan_from_msg(scan(0.0, 0.0, 0.0, 1))[0].tolist() == [1.0]  # no step needed for one beam
     assert scan_from_msg(scan(-1.0, 1.0, 0.1, 21, range_max=INF))[3] == INF
-    assert (
-        scan_contradiction(scan(-math.pi, math.pi, 0.0175, 360)) == ""
-    )  # a step that the driver has rounded
+    assert scan_contradiction(scan(-math.pi, math.pi, 0.0175, 360)) == ""  # step rounded by the driver

@@ -1,4 +1,4 @@
-"""A node's pictures of frontiers and of the memory: fetched when asked for, forgotten when they are gone."""
+"""Tests of a node's pictures of frontiers and memories: fetched on demand, dropped when deleted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CAMERA = PinholeCamera(320, 240, 190.0, 190.0, 159.5, 119.5)
 
 
 class Desk:
-    """Answers for the images that it has."""
+    """Fake keyframe service that returns its images."""
 
     def __init__(self, *args):
         self.images, self.asked, self.answers, self.meanwhile = {}, [], True, lambda: None
@@ -115,7 +115,7 @@ def test_frontiers_and_snapshots_with_images_are_candidates(inputs):
     inputs.take_snapshots(
         snapshots_to_msg(SnapshotDelta(1.0, 1, 0, (snapshot, Snapshot(2, 50, frozenset({5})))))
     )
-    (found,) = inputs.candidates()  # the entity of the snapshot is not known yet
+    (found,) = inputs.candidates()  # the snapshot's entity is still unknown
     assert (found.keyframe, found.kind, found.worth) == (7, FRONTIER, 3.0)
     assert np.allclose(found.goal, (1.0, 2.0, 0.5))
     inputs.scene.entities[4] = MagicMock(label="desk\n")
@@ -142,7 +142,7 @@ def test_an_image_is_given_with_the_outlines_that_are_known_now(inputs):
     inputs._getter.images = {7: jpeg(GREY)}
     inputs.image(7)
     until(lambda: inputs.image(7))
-    inputs.take_keyframe(linked)  # things are linked after the image was stored
+    inputs.take_keyframe(linked)  # objects are linked later than images are stored
     drawn = np.abs(decode_picture(inputs.image(7)).astype(int) - GREY).max(axis=2) > 40
     assert drawn[60, 150] and drawn[120, 130] and not drawn[100:150, 140:190].any()
     assert inputs.image(7) == annotated_jpeg(jpeg(GREY), {3: ImageBox(100, 60, 80, 90, outline=outline)})
@@ -168,7 +168,7 @@ def test_images_in_memory_are_bounded_and_end_with_their_keyframes(inputs):
     inputs.take_stored(stored(*held[1:]))
     assert held[0] not in inputs._images and held[1] in inputs._images
     inputs.take_keyframe(keyframe(held[1]))
-    inputs.take_stored(stored(*held, loads=1))  # a saved map: ids mean other images
+    inputs.take_stored(stored(*held, loads=1))  # after loading a map, ids refer to other images
     assert not inputs._images and not inputs._keyframes
 
 

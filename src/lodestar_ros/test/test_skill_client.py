@@ -1,4 +1,4 @@
-"""Skills over `run_skill` without DDS: every end is told once, and what nobody waits for is cancelled."""
+"""Tests of skills over `run_skill`, without DDS: each end is reported once, and abandoned goals are cancelled."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Result = RunSkillAction.Result
 
 
 class Sent:
-    """Stand-in for SentGoal."""
+    """Fake SentGoal."""
 
     made: ClassVar[list[Sent]] = []
     clock = SimpleNamespace(now=0.0)

@@ -1,4 +1,4 @@
-"""Streams that are paired by their stamps, joined with companions, and wait for their transforms."""
+"""Tests of streams paired by stamps, joined with companions, and waiting for transforms."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_moment_gives_up_older_ones(pairs):
 
 
 class Poses:
-    """Resolves items up to a stamp."""
+    """Fake source of transforms, available up to a stamp."""
 
     def __init__(self):
         self.until = 0.0
@@ -64,7 +64,7 @@ class Poses:
 
 
 class Joined:
-    """What `Companions` hands on, under a clock that a test turns."""
+    """Collector of the output of `Companions`, with a clock controlled by the test."""
 
     def __init__(self):
         self.now, self.out = 0.0, []
@@ -98,17 +98,17 @@ def test_no_item_is_lost_or_overtaken_when_companions_stop_or_skip():
     joined.companions.add_companion(1.0, "a")
     joined.companions.add(1.0, 1)
     joined.companions.add(1.1, 2)
-    assert joined.out == [(1, "a")]  # another may be on its way
+    assert joined.out == [(1, "a")]  # a companion of 2 may still arrive
     joined.companions.add(1.2, 3)
     joined.companions.add_companion(1.2, "b")
-    assert joined.out == [(1, "a"), (2, None), (3, "b")]  # the one of a later moment says that it was skipped
+    assert joined.out == [(1, "a"), (2, None), (3, "b")]  # a later companion shows that one was skipped
     joined.companions.add(1.3, 4)
     joined.now = 5.0
     joined.companions.expire()
     for stamp in (1.4, 1.5, 1.6, 1.7):
         joined.companions.add(stamp, stamp)
-    assert [item for item, _ in joined.out] == [1, 2, 3, 4, 1.4]  # the others still wait
-    joined.companions.add(3.0, 3.0)  # no companion for long: they have stopped
+    assert [item for item, _ in joined.out] == [1, 2, 3, 4, 1.4]  # the rest still waits
+    joined.companions.add(3.0, 3.0)  # no companions for long: the stream has stopped
     joined.now = 6.0
     joined.companions.expire()
     assert [item for item, _ in joined.out] == [1, 2, 3, 4, 1.4, 1.5, 1.6, 1.7, 3.0]

@@ -1,4 +1,4 @@
-"""The end of a terminal command: its action clients end before Python does."""
+"""Tests of the end of a terminal command: action clients are destroyed before Python exits, and Ctrl-C is heard."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import subprocess
 import sys
 
 import pytest
+from waiting import PATIENCE
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 pytest.importorskip("lodestar_interfaces", reason="the workspace is not built")
+
+from lodestar_ros.terminal import EXIT_CANCELLED
 
 COMMANDS = """
 import os
@@ -28,8 +31,35 @@ print(threads_after(), threads_after("one/answer", "another/answer"))
 
 
 def test_a_command_with_action_clients_ends_the_threads_of_the_middleware():
-    """Those that outlive the node are there when the interpreter ends, and it crashes then now and again."""
-    done = subprocess.run([sys.executable, "-c", COMMANDS], capture_output=True, text=True, timeout=60.0)
+    """Middleware threads that outlive the node can crash the interpreter at exit."""
+    done = subprocess.run([sys.executable, "-c", COMMANDS], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     without, with_clients = map(int, done.stdout.split())
     assert with_clients == without
+
+
+LOST = """
+import os
+import signal
+import rclpy
+from lodestar_ros.terminal import terminal_node, wait
+
+class Message:
+    def __del__(self):  # Python drops an exception that is raised here
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            pass
+
+with terminal_node("ask_nobody", "", []) as node:
+    node.create_timer(0.3, Message)
+    wait(node, rclpy.task.Future(), PATIENCE)
+"""
+
+
+def test_an_interrupt_in_a_destructor_is_heard():
+    script = LOST.replace("PATIENCE", str(PATIENCE))
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE / 2
+    )
+    assert done.returncode == EXIT_CANCELLED, done.stderr
+    assert "Exception ignored" in done.stderr, "the exception was lost"

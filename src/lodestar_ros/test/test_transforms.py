@@ -1,4 +1,4 @@
-"""The transform buffer: interpolation, what is missing and how it says so, restarts."""
+"""Tests of the transform buffer: interpolation, missing transforms with error causes, restarts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def put(buffer, parent, child, stamp, pose, static=False):
 
 @pytest.fixture
 def buffer():
-    """map -> odom -> base_link -> camera, moving for a second at 10 Hz: x = t, yaw = t."""
+    """Return a buffer with map -> odom -> base_link -> camera, moving for a second at 10 Hz: x = t, yaw = t."""
     buffer = TransformBuffer(history=30.0)
     put(buffer, "base_link", "camera", 0.0, (0.3, 0.0, 0.0), static=True)
     for tick in range(11):
@@ -165,7 +165,7 @@ def test_a_frame_that_no_longer_comes_is_told_from_one_that_stands(buffer):
 
 
 def test_localisation_may_correct_in_its_own_time(buffer):
-    """map -> odom of a robot that was last corrected ten seconds ago still holds; alone, it does not."""
+    """A map -> odom ten seconds old is accepted if odometry is fresh, but not by itself."""
     put(buffer, "odom", "base_link", 21.0, (2.0, 0.0, 0.0))
     assert buffer.lookup_fresh("map", "base_link", 21.0, 0.5)[0, 3] == pytest.approx(7.0)
     with pytest.raises(TransformUnavailable, match="map -> odom"):

@@ -1,4 +1,4 @@
-"""Which of two nodes of one name gives way, and what a node that was started again has to fear."""
+"""Tests of which of two nodes with the same name ends, also when a node was restarted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`why` reads a decision log, and picks the decision that is asked for."""
+"""Tests of `why`: reading of a decision log and selection of a decision."""
 
 from __future__ import annotations
 

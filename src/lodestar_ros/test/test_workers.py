@@ -1,4 +1,4 @@
-"""Work beside the callbacks: the latest wins, nothing is lost, errors are survived."""
+"""Tests of workers beside the callbacks: newer work replaces older, nothing else is lost, errors are survived."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from unittest.mock import MagicMock
 
 import pytest
+from waiting import PATIENCE
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
@@ -23,7 +24,7 @@ from lodestar_ros.workers import Job, LatestWorker, QueueWorker, Refused, refuse
 
 
 def until(condition):
-    end = time.monotonic() + 10.0
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "it never came"
         time.sleep(0.001)
@@ -85,7 +86,7 @@ def test_at_the_end_of_a_node_nothing_new_is_begun_once_what_is_under_way_was_ca
     (_, wake), (close,) = node.steady_timer.call_args.args, node.on_close.call_args.args
     wake()
     until(lambda: len(begun) == 3)
-    wake()  # every thread has something to do next
+    wake()  # queue work for every thread
     close()
     assert begun == [False] * 3 and cancelled.is_set()
 
@@ -135,7 +136,7 @@ def test_what_no_service_foresaw_is_no_success(service):
 
 
 def test_a_response_without_a_code_is_sent_and_the_error_logged():
-    """Otherwise its client would wait for ever."""
+    """Without a response the client would wait forever."""
     node, response = MagicMock(), srv.ListKeyframes.Response(more=True)
     assert refuse(node, response, OSError("gone"), {OSError: 3}) is response
     assert refuse(node, response, ZeroDivisionError("oops"), {}).more
@@ -164,7 +165,7 @@ def test_no_worker_waits_for_a_service_when_the_node_ends(early):
 
 
 def test_images_are_not_waited_for_by_the_workers_that_end():
-    """The function that was registered last is called first."""
+    """Close functions are called in reverse order, so the images must be registered last."""
     node = MagicMock()
     enrichment = SceneEnrichment(node, MagicMock(), SceneDictionaryConfig())
     assert node.on_close.call_args_list[-1].args == (enrichment._images.close,)

@@ -1,4 +1,4 @@
-"""The robot's footprint on one grid: obstacles and unknown cells under it and around it, and people."""
+"""Footprint checks on one grid: occupied and unknown cells under and around the robot, and people near it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import numba as nb
 import numpy as np
 
 from lodestar.grid.occupancy import COMFORT, OccupancyGrid2D
-from lodestar_sim.follower_config import FollowerConfig
 
+LENGTH = 0.70  # metres, footprint; Unitree Go2
+WIDTH = 0.32  # metres, footprint; Unitree Go2
+PADDING = 0.4  # cells by which the footprint grows, as cells are tested at their centre; chosen
 _WIDE = 0.12  # metres around the footprint that should be free before a turn
-_LEAST_CLOSENESS = 0.05  # to people that is none: the edge of a cell; chosen
+_LEAST_CLOSENESS = 0.05  # closeness to people that counts as zero, against rounding to cells; chosen
 _TOUCHING = 0.5  # closeness from which a person may touch the body: 0.6 of 1.2 m; chosen
-_TOO_LATE = 0.85  # closeness from which the robot stands: 0.18 m from somebody, or from their way; chosen
+_TOO_LATE = 0.85  # closeness from which the robot stops: 0.18 m from a person or their predicted path; chosen
 
 
 @nb.njit(cache=True)
@@ -57,24 +59,30 @@ def _nearest_obstacle(cells, occupied_from, origin_x, origin_y, resolution, x, y
 
 
 class Clearance:
-    """Cells under the footprint on one grid; keep-out cells count as occupied."""
+    """Checks of robot poses against one grid and the people in it; keep-out cells count as occupied.
 
-    def __init__(self, grid: OccupancyGrid2D, config: FollowerConfig):
-        pad = config.padding * grid.resolution
-        self._size = (config.length / 2.0 + pad, config.width / 2.0 + pad)
+    yields: whether motions that come nearer to people are rejected. held_back: whether one was rejected.
+    """
+
+    def __init__(self, grid: OccupancyGrid2D):
+        pad = PADDING * grid.resolution
+        self._size = (LENGTH / 2.0 + pad, WIDTH / 2.0 + pad)
         self._wide = (self._size[0] + _WIDE, self._size[1] + _WIDE)
         x, y = grid.origin
         self._occupancy = grid
         self._grid = (grid.barred_cells, grid.occupied_from, float(x), float(y), grid.resolution)
-        self.yields = grid.comfort is not None  # whether the robot comes no nearer to people
-        self.held_back = False  # whether a motion was left out for them
+        self.yields = grid.comfort is not None  # whether motions that come nearer to people are rejected
+        self.held_back = False  # whether a motion was rejected because of people
 
     def covered(self, poses: np.ndarray, wide: bool = False) -> np.ndarray:
-        """Return counts (N, 2) of occupied and unknown cells under (`wide`: or near) the footprint at poses (N, 3)."""
+        """Return counts (N, 2) of occupied and unknown cells under the footprint at poses (N, 3).
+
+        wide: also count cells up to 0.12 m around the footprint.
+        """
         return _covered(*self._grid, poses, *(self._wide if wide else self._size))
 
     def closeness(self, points: np.ndarray) -> np.ndarray:
-        """Return (N,) of points (N, 2+): 1 at a person, 0 from the comfort distance on."""
+        """Return the closeness (N,) of points (N, 2+) to people: 1 at a person, 0 beyond the comfort distance."""
         if self._occupancy.comfort is None:
             return np.zeros(len(points))
         cells = self._occupancy.cells_of(points[:, :2])
@@ -83,7 +91,10 @@ class Clearance:
         return inside * self._occupancy.comfort[cells[:, 0], cells[:, 1]] / COMFORT
 
     def nears(self, poses: np.ndarray) -> bool:
-        """Return whether a motion through poses (N, 3) that begins at the first comes nearer to people than it may."""
+        """Return whether a motion through poses (N, 3) comes nearer to people than its first pose.
+
+        Always False if `yields` is False. A result of True sets `held_back`.
+        """
         if not self.yields:
             return False
         closeness = self.closeness(poses)
@@ -92,8 +103,9 @@ class Clearance:
         return nearer
 
     def stands_at_people(self, pose: np.ndarray) -> bool:
-        """Return whether the robot lets somebody pass who is, or will be, where every motion may touch them; also while
-        it need not let people pass, where they are as near as nobody is who stands beside it.
+        """Return whether the robot must stop at a pose (3,), because any motion may touch a person.
+
+        The distance limit is 0.6 m if `yields` is True, else 0.18 m. A result of True sets `held_back`.
         """
         closeness = float(self.closeness(pose[None])[0])
         stands = closeness >= _TOO_LATE or (self.yields and closeness >= _TOUCHING)
@@ -101,7 +113,7 @@ class Clearance:
         return stands
 
     def passable(self, points: np.ndarray) -> np.ndarray:
-        """Return (N,) bool: points (N, 2+) in cells that are known and not occupied."""
+        """Return (N,) bool: whether points (N, 2+) lie in cells that are known and not occupied."""
         cells = self._occupancy.cells_of(points)
         inside = self._occupancy.contains(cells)
         cells = np.where(inside[:, None], cells, 0)

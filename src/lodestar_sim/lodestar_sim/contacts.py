@@ -1,39 +1,31 @@
-"""Contacts with obstacles that the grid does not show: the top of a low table, a chair's foot."""
+"""Detection of contacts with obstacles missing from the grid, such as a low table top or a chair's foot."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
-from lodestar_sim.clearance import Clearance
-from lodestar_sim.follower_config import FollowerConfig
+from lodestar_sim.clearance import LENGTH, WIDTH, Clearance
 from lodestar_sim.path_follower import ALIKE, likeness, rolled_out
 
-_STILL = 0.03, 0.06  # metres, radians: a robot that moves less during its commands is blocked ...
-_RESTS = 0.05, 0.10  # m/s, rad/s: ... unless its measured velocity is larger, as with delayed poses
+CONTACT_DRIVEN = 0.30  # metres commanded without motion that indicate a contact; chosen
+CONTACT_TURNED = 0.80  # radians commanded without motion that indicate a contact; chosen: as CONTACT_DRIVEN
+CONTACT_REACH = 0.12  # metres beyond the body in which the obstacle is assumed; chosen
+CONTACT_MEMORY = 60.0  # seconds for which the cells of a contact stay blocked; chosen
+
+_STILL = 0.03, 0.06  # metres, radians: a robot that moves less than this despite commands is blocked ...
+_RESTS = 0.05, 0.10  # m/s, rad/s: ... unless its measured velocity is larger (poses may be delayed)
 _AHEAD = np.linspace(0.1, 1.0, 4)  # fractions of the blocked motion at which obstacles are assumed
 
 
-@dataclass(frozen=True)
-class ContactConfig:
-    """Detection and memory of contacts."""
-
-    # metres commanded without motion that indicate a contact; chosen
-    driven: float = 0.30
-    turned: float = 0.80  # radians, likewise; chosen: as `driven`
-    reach: float = 0.12  # metres beyond the body in which the obstacle is assumed; chosen
-    memory: float = 60.0  # seconds for which these cells stay blocked; chosen
-
-
 class Contacts:
-    """Compare commands with poses, and mark what stopped the robot on its planning and driving grids."""
+    """Detect obstacles that stop the robot, by comparing commands with poses, and mark them on grids."""
 
-    def __init__(self, config: ContactConfig, follower: FollowerConfig) -> None:
-        self._config, self._follower = config, follower
-        self._found: list[tuple[float, np.ndarray]] = []  # time, points (N, 2)
+    def __init__(self) -> None:
+        self._found: list[tuple[float, np.ndarray]] = []  # time of the contact, points (N, 2) metres
         self._marked: tuple[OccupancyGrid2D, OccupancyGrid2D, int] | None = None
         self._latest = -math.inf
         self.forget_motion()
@@ -42,21 +34,22 @@ class Contacts:
         """Discard the commands so far: the robot was stopped, or its pose is unknown."""
         self._anchor: np.ndarray | None = None
         self._before: tuple[float, np.ndarray] | None = None
-        # dissimilar commands, and their share of the allowed motion
+        # dissimilar commands without effect, each with its share of CONTACT_DRIVEN and CONTACT_TURNED
         self._vain: list[tuple[np.ndarray, float]] = []
         self.held: list[np.ndarray] = []
 
     def forget_places(self) -> bool:
-        """Discard all contacts, because the pose may have been wrong. Returns True if there were any."""
+        """Discard all detected contacts, as the pose may have been wrong; return whether there were any."""
         found, self._found = bool(self._found), []
         return found
 
     def observe(
         self, now: float, pose: np.ndarray, velocity: np.ndarray, command: np.ndarray, grid: OccupancyGrid2D
     ) -> bool:
-        """Return True if the robot has just been found blocked; `command` (3,) applies from now on.
+        """Return whether an obstacle has just been found to block the robot.
 
-        `held` then has the ineffective commands since the last motion, the newest last. velocity: (3,) as measured.
+        The attribute `held` then lists the ineffective commands since the last motion, the newest last.
+        command: (3,) velocity commanded from now on. velocity: (3,) as measured.
         """
         self._see(now)
         before, self._before = self._before, (now, command.copy())
@@ -75,18 +68,18 @@ class Contacts:
         return True
 
     def _see(self, now: float) -> None:
-        """Drop old contacts, and all of them if the simulation has restarted."""
+        """Drop contacts older than CONTACT_MEMORY; drop all contacts and commands if the clock ran back."""
         if now < self._latest:
             self.forget_motion()
             self.forget_places()
         self._latest = now
-        self._found = [(at, points) for at, points in self._found if now - at < self._config.memory]
+        self._found = [(at, points) for at, points in self._found if now - at < CONTACT_MEMORY]
 
     def _tried(self, command: np.ndarray, seconds: float) -> None:
-        amount = seconds * math.hypot(command[0], command[1]) / self._config.driven
-        amount += seconds * abs(float(command[2])) / self._config.turned
+        amount = seconds * math.hypot(command[0], command[1]) / CONTACT_DRIVEN
+        amount += seconds * abs(float(command[2])) / CONTACT_TURNED
         for index, (other, before) in enumerate(self._vain):
-            if likeness(command[None], other[None], self._follower)[0, 0] >= ALIKE:
+            if likeness(command[None], other[None])[0, 0] >= ALIKE:
                 self._vain[index] = (other, before + amount)
                 return
         self._vain.append((command, amount))
@@ -101,17 +94,20 @@ class Contacts:
 
     def _in_the_way(self, pose: np.ndarray, command: np.ndarray, grid: OccupancyGrid2D) -> np.ndarray:
         """Return the centres (N, 2) of cells that the body would cover next and does not cover yet."""
-        radius = math.hypot(self._follower.length, self._follower.width) / 2.0
+        radius = math.hypot(LENGTH, WIDTH) / 2.0
         speed = math.hypot(command[0], command[1]) + radius * abs(command[2])
-        clearance = Clearance(grid, self._follower)
-        poses = rolled_out(pose, command, _AHEAD * self._config.reach / speed)
+        clearance = Clearance(grid)
+        poses = rolled_out(pose, command, _AHEAD * CONTACT_REACH / speed)
         ahead = np.concatenate([clearance.beneath(one) for one in poses])
         here = {tuple(cell) for cell in clearance.beneath(pose).tolist()}
         cells = [cell for cell in dict.fromkeys(map(tuple, ahead.tolist())) if cell not in here]
         return grid.points_of(np.array(cells, np.int64).reshape(-1, 2))
 
     def on(self, grid: OccupancyGrid2D, now: float) -> OccupancyGrid2D:
-        """Return the grid with recent contacts as occupied cells; the same object while neither changes."""
+        """Return the grid with recent contacts as occupied cells.
+
+        The same object is returned while grid and contacts are unchanged.
+        """
         self._see(now)
         if not self._found:
             return grid

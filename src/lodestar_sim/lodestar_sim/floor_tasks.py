@@ -14,13 +14,13 @@ from lodestar_sim.worlds.flights import Flight
 from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World
 
-_BEFORE = 0.75  # m before a flight's edge where a way on a storey ends; that of `StairWalkConfig.approach`
+_BEFORE = 0.75  # m from a flight's edge at which a path on a storey ends; same as STAIR_WALK_APPROACH
 
 
 def floor_task(world: World, seed: int) -> Task:
-    """Return the task of a building for a seed: targets and starts on either storey, in turn.
+    """Return the task of a two-storey building for a seed, which also selects the storeys of start and target.
 
-    The words fit things on one storey only where start and target lie on two. Raises WorldError where there is none.
+    If they differ, the directive fits no object on the start's storey. Raises WorldError if no object qualifies.
     """
     start, target = (seed // 2) % 2, seed % 2
     if start == target:
@@ -36,24 +36,24 @@ def floor_task(world: World, seed: int) -> Task:
 
 
 def meant_in(world: World, directive: str) -> tuple[int, ...]:
-    """Return the ids of all things in a building that a directive may mean."""
+    """Return the ids of all objects, on any storey, that a directive may mean."""
     return tuple(i for storey in world.storeys for i in valid_targets(storey.world, directive))
 
 
 def storey_of(world: World, identity: int) -> int:
-    """Return the index of the storey on which a thing is; -1 where there is none of this id."""
+    """Return the index of the storey that contains the object with this id; -1 if there is none."""
     return next(
         (i for i, s in enumerate(world.storeys) if any(t.id == identity for t in s.world.objects)), -1
     )
 
 
 def judge_on(world: World, storey: int, pose: Iterable[float], target_ids: Sequence[int]) -> Verdict:
-    """Judge whether a robot at (x, y, yaw) on a storey has found one of the targets there."""
+    """Return the verdict on whether a robot at (x, y, yaw) on a storey has found one of the targets there."""
     return judge_find(world.storeys[storey].world, pose, target_ids)
 
 
 def shortest_over(world: World, start: Sequence[float], storey: int, target_ids: Sequence[int]) -> float:
-    """Return the shortest way from (x, y, ...) on a storey to a success pose on any, metres; inf without one."""
+    """Return the shortest path from (x, y, ...) on a storey to a success pose on any storey, metres; inf if none."""
     best = math.inf
     for index, one in enumerate(world.storeys):
         things = [thing for thing in one.world.objects if thing.id in target_ids]
@@ -76,7 +76,7 @@ def shortest_over(world: World, start: Sequence[float], storey: int, target_ids:
 
 
 def _landing(flight: Flight, upper: bool) -> tuple[float, float]:
-    """Return the place (x, y) before the flight's edge on its lower or upper storey."""
+    """Return the place (x, y), metres, before the stairs' lowest step, or above the top step if `upper`."""
     x, y, _ = flight.head if upper else flight.foot
     by = _BEFORE if upper else -_BEFORE
     return (x, y + by) if flight.along == "y" else (x + by, y)

@@ -1,4 +1,4 @@
-"""A Go2 as its topics show it, with the faults that real ones have: a stand-in for tests of the driver."""
+"""Simulated side of the Go2's topics, with the faults of real robots, for tests of the driver."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+# Mount of the built-in L1 in base_link, upside down, looking forwards and down (go2_description's joint `radar`).
+MOUNT_X = 0.28945  # m
+MOUNT_Z = -0.046825  # m
+MOUNT_PITCH = 2.8782  # rad
+
 DAMP, BALANCE_STAND, STOP_MOVE, STAND_UP, STAND_DOWN, RECOVERY_STAND, MOVE = (
     1001,
     1002,
@@ -20,7 +25,7 @@ DAMP, BALANCE_STAND, STOP_MOVE, STAND_UP, STAND_DOWN, RECOVERY_STAND, MOVE = (
     1008,
 )
 _STANDING, _LYING = 0.31, 0.09  # m, body above the floor
-NOT_SUPPORTED, BAD_PARAMETER = 3203, 3204  # status codes of responses; ours, Unitree's are not published
+NOT_SUPPORTED, BAD_PARAMETER = 3203, 3204  # status codes, chosen: Unitree publishes none
 
 Message = TypeVar("Message")
 
@@ -41,17 +46,8 @@ class TrapConfig:
     silent_for: float = 3.0  # s
 
 
-@dataclass(frozen=True)
-class MountConfig:
-    """Place of the LiDAR in base_link. The default is that of the built-in L1 (go2_description's joint `radar`)."""
-
-    x: float = 0.28945  # m (go2_description)
-    z: float = -0.046825  # m (go2_description)
-    pitch: float = 2.8782  # rad (go2_description): it looks forwards and down, upside down
-
-
 class SportService:
-    """The robot's answer to requests: a velocity that it walks with, and a posture."""
+    """Sport service of the robot: sets walking velocity and posture on request."""
 
     MOVE_LASTS = 1.0  # s after which a velocity is forgotten; chosen, Unitree does not publish it
 
@@ -60,10 +56,10 @@ class SportService:
         self._velocity = (0.0, 0.0, 0.0)
         self._since = -math.inf
         self.body_height = _STANDING
-        self.counts: Counter[int] = Counter()  # requests by number
+        self.counts: Counter[int] = Counter()  # number of requests by API id
 
     def request(self, api: int, parameter: str, now: float) -> int:
-        """Carry out a request; returns the status code of its response, 0 = done."""
+        """Carry out a request. Returns the status code of its response, 0 = done."""
         self.counts[api] += 1
         if api == MOVE:
             return self._move(parameter, now)
@@ -90,12 +86,12 @@ class SportService:
         return 0
 
     def velocity(self, now: float) -> tuple[float, float, float]:
-        """Return the velocity with which it walks now."""
+        """Return the current walking velocity (vx, vy, wz), m/s and rad/s."""
         return self._velocity if now - self._since <= self.MOVE_LASTS else (0.0, 0.0, 0.0)
 
 
 class Connection(Generic[Message]):
-    """The way of one stream to the driver: late, repeated and lost messages. Deterministic by its generator."""
+    """Transport of one message stream to the driver; delays, repeats and drops messages. Deterministic by `rng`."""
 
     def __init__(self, traps: TrapConfig, rng: np.random.Generator) -> None:
         self._traps, self._rng = traps, rng
@@ -103,19 +99,19 @@ class Connection(Generic[Message]):
         self._waiting: list[tuple[float, Message]] = []
 
     def is_down(self, now: float) -> bool:
-        """Return whether nothing passes now, in neither direction."""
+        """Return whether the connection is down now, in both directions."""
         if self._began is None or self._traps.silent_from <= 0.0:
             return False
         begin = self._began + self._traps.silent_from
         return begin <= now < begin + self._traps.silent_for
 
     def stamp(self, now: float) -> float:
-        """Return the robot's stamp of a moment in our clock."""
+        """Return the stamp, seconds, that the robot's faulty clock shows at the simulation's time `now`."""
         back = 0.03 if self._rng.random() < self._traps.backwards_share else 0.0
         return now + self._traps.clock_offset - back
 
     def send(self, message: Message, now: float) -> None:
-        """Put a message on its way."""
+        """Queue a message for delivery."""
         self._began = now if self._began is None else self._began
         if self.is_down(now):
             return
@@ -125,22 +121,22 @@ class Connection(Generic[Message]):
             self._waiting.append((now + late, message))
 
     def arrived(self, now: float) -> list[Message]:
-        """Return the messages that have arrived by now, in the order of arrival."""
+        """Remove and return the messages due by now, in order of arrival."""
         due = sorted((entry for entry in self._waiting if entry[0] <= now), key=lambda entry: entry[0])
         self._waiting = [entry for entry in self._waiting if entry[0] > now]
         return [] if self.is_down(now) else [message for _, message in due]
 
 
-def hung(points: np.ndarray, mount: MountConfig, traps: TrapConfig) -> np.ndarray:
-    """Return a cloud (N, 3) of an upright sensor as the hanging LiDAR gives it: in the axes of its mount."""
+def hung(points: np.ndarray, traps: TrapConfig) -> np.ndarray:
+    """Return the points (N, 3) rotated from upright axes into those of the LiDAR mounted upside down."""
     if not traps.upside_down:
         return points
-    cos, sin = math.cos(mount.pitch), math.sin(mount.pitch)
+    cos, sin = math.cos(MOUNT_PITCH), math.sin(MOUNT_PITCH)
     base_from_sensor = np.array([[cos, 0.0, sin], [0.0, 1.0, 0.0], [-sin, 0.0, cos]], points.dtype)
     return points @ base_from_sensor
 
 
-def own_body(mount: MountConfig) -> np.ndarray:
+def own_body() -> np.ndarray:
     """Return points (N, 3) float32 of the robot's own head and legs, in upright axes, as its LiDAR sees them."""
     corners = [(x, y, z) for x in (0.3, -0.3) for y in (0.14, -0.14) for z in (-0.1, -0.25)]
-    return np.asarray(corners, np.float32) - np.array([mount.x, 0.0, mount.z], np.float32)
+    return np.asarray(corners, np.float32) - np.array([MOUNT_X, 0.0, MOUNT_Z], np.float32)

@@ -19,9 +19,11 @@ from lodestar_sim.worlds.world import World
 
 @dataclass(frozen=True)
 class Verdict:
-    """Success by DESIGN section 3, for the target that is nearest to it.
+    """Success of a run, as DESIGN section 3 defines it.
 
-    distance_m: footprint to box in plan, inf without a target. bearing: radians, positive to the left.
+    Of several targets it describes the nearest one that was found or, if none was found, the nearest one.
+    distance_m: horizontal, from the robot's footprint to the target's box, inf without a target.
+    bearing: of the target from the robot, radians, positive to the left.
     in_sight: the camera sees any of the object's sampled points.
     """
 
@@ -34,7 +36,7 @@ class Verdict:
 
 
 def judge_find(world_at_time: World, robot_pose: Iterable[float], target_ids: Iterable[int]) -> Verdict:
-    """Judge whether a robot at (x, y, yaw) has found one of the targets in the current world."""
+    """Return the verdict on whether a robot at (x, y, yaw) has found one of the targets in the world."""
     pose = np.asarray(list(robot_pose), np.float64)[:3]
     standing = {thing.id: thing for thing in world_at_time.objects}
     targets = [standing[i] for i in target_ids if i in standing]
@@ -72,9 +74,9 @@ def _say(caption: str, distance: float, bearing: float, in_sight: bool) -> str:
 
 
 def valid_targets(world: World, directive_text: str, time: float = 0.0) -> tuple[int, ...]:
-    """Return the ids of the possible targets of a directive's last step with a target; empty if the building has none.
+    """Return the ids of the possible targets of a directive's last step with a target; empty if none exist.
 
-    Raises DirectiveError for a text that is no directive with a target.
+    Raises DirectiveError if the text is not a directive with a target.
     """
     steps = parse_directive(directive_text).steps
     step = next((step for step in reversed(steps) if step.graphs), None)
@@ -84,7 +86,7 @@ def valid_targets(world: World, directive_text: str, time: float = 0.0) -> tuple
 
 
 def things_meant(world: World, step: Step, time: float = 0.0) -> tuple[int, ...]:
-    """Ids of what the item of a step may mean, without what it excludes; empty where the building has none."""
+    """Return the ids of the objects that a step's item may mean, without excluded ones; empty if none exist."""
     scene = Scene(world, time)
     found: dict[int, None] = {}
     for graph in step.graphs:

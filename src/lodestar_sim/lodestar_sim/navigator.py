@@ -12,14 +12,24 @@ from enum import Enum, IntEnum
 
 import numpy as np
 
-from lodestar.grid.config import LookConfig, TravelConfig
+from lodestar.grid.config import TravelConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import NoPath, NoPathReason, plan_path
 from lodestar_sim.clearance import Clearance
-from lodestar_sim.contacts import ContactConfig, Contacts
+from lodestar_sim.contacts import Contacts
 from lodestar_sim.courtesy import Courtesy
-from lodestar_sim.follower_config import FollowerConfig
 from lodestar_sim.path_follower import PathFollower
+
+REPLAN_PERIOD = 1.0  # s between two plans; chosen
+PLAN_FAILURES = 3  # plans in a row that may fail while the robot drives; chosen
+INPUT_PATIENCE = 3.0  # s without a grid or a pose, after which a goal is aborted; chosen
+CONTROL_PATIENCE = 3.0  # s without a free motion, after which a goal is aborted; chosen
+PROGRESS_TIME = 8.0  # s in which the robot must have moved or turned; chosen
+PROGRESS_DISTANCE = 0.15  # m, least motion in PROGRESS_TIME; chosen
+PROGRESS_ANGLE = 0.3  # rad, least turn in PROGRESS_TIME; chosen
+SLOWEST = 0.15  # m/s, mean speed over the longest plan, below which the goal is aborted after GRACE; chosen
+GRACE = 60.0  # s that every goal gets beyond its path at SLOWEST; chosen
+ESCAPE_DISTANCE = 0.8  # m, largest distance of a start from free space; chosen
 
 
 class NavigatorError(IntEnum):
@@ -43,7 +53,7 @@ class NavigatorError(IntEnum):
 
 
 class NavigatorStatus(Enum):
-    """State of the goal."""
+    """State of the current or last goal."""
 
     IDLE = "idle"
     ACTIVE = "active"
@@ -54,33 +64,21 @@ class NavigatorStatus(Enum):
 
 @dataclass(frozen=True)
 class NavigatorConfig:
-    """Timeouts and tolerances of a goal."""
+    """Times for which the robot yields to people and passes them, and parameters of its path planning."""
 
-    replan_period: float = 1.0  # s; chosen
-    plan_failures: int = 3  # plans in a row that may fail while the robot drives; chosen
-    input_patience: float = 3.0  # s without a grid or a pose; chosen
-    control_patience: float = 3.0  # s without a free motion; chosen
-    # s for which the robot lets people pass before it goes on at the slow speed, and the longest time for which it does
+    # s for which the robot lets people pass before it goes on at the slow speed
     comfort_patience: float = 6.0
-    comfort_pass: float = (
-        10.0  # ... ; chosen: below `progress_time` of Nav2, and the length of a doorway with a person
-    )
-    progress_time: float = 8.0  # s in which the robot must have moved or turned; chosen
-    progress_distance: float = 0.15  # m; chosen
-    progress_angle: float = 0.3  # rad; chosen
-    slowest: float = 0.15  # m/s, mean over the longest plan, below which the goal is aborted ...; chosen
-    grace: float = 60.0  # s ... after this time; chosen
-    escape_distance: float = 0.8  # m, largest distance of a start from free space; chosen
+    # s of slow driving past people, at most; chosen: below `progress_time` of Nav2, and the length of a doorway
+    comfort_pass: float = 10.0
     travel: TravelConfig = field(default_factory=TravelConfig)
-    follower: FollowerConfig = field(default_factory=FollowerConfig)
-    contacts: ContactConfig = field(default_factory=ContactConfig)
-    looks: LookConfig = field(default_factory=LookConfig, metadata={"shared": "looks"})
 
 
 @dataclass(frozen=True)
 class NavigatorStep:
-    """Result of an update. command: (3,) vx, vy, wz in the body frame; path: (N, 2) metres, frame of the grid.
-    distance_remaining: metres by path, NaN without a path.
+    """Result of an update of the navigator.
+
+    command: (3,) vx, vy, wz in the body frame. path: (N, 2) metres in the grid's frame. distance_remaining:
+    metres along the path, NaN if unknown.
     """
 
     command: np.ndarray
@@ -109,10 +107,10 @@ class Navigator:
 
     def __init__(self, config: NavigatorConfig = NavigatorConfig()):
         self.config = config
-        self._follower = PathFollower(config.follower, config.looks)
-        self._contacts = Contacts(config.contacts, config.follower)
+        self._follower = PathFollower()
+        self._contacts = Contacts()
         self._courtesy = Courtesy(config.comfort_patience, config.comfort_pass)
-        self._goal = np.zeros(3)  # of the last set_goal; valid while `active`
+        self._goal = np.zeros(3)  # x, y, yaw of the last set_goal; valid while `active`
         self._status = NavigatorStatus.IDLE
         self._error: tuple[int, str] = (0, "")
         self._forget()
@@ -126,16 +124,16 @@ class Navigator:
         self._control_at: float | None = None
         self._progress: tuple[float, np.ndarray] | None = None
         self._started: float | None = None
-        self._longest = 0.0  # m, of the plans
+        self._longest = 0.0  # m, length of the longest plan for this goal
         self._contacts.forget_motion()
 
     @property
     def active(self) -> bool:
-        """Return whether a goal is pursued."""
+        """Return whether a goal is being pursued."""
         return self._status is NavigatorStatus.ACTIVE
 
     def warm_up(self) -> None:
-        """Compile everything before the first goal. Call this without an active goal."""
+        """Compile all numba functions before the first goal. Must not be called with an active goal."""
         grid = OccupancyGrid2D(np.zeros((40, 40), np.int8), 0.1, (0.0, 0.0))
         self.set_goal((3.0, 3.0, 0.0))
         self.update(0.0, grid, np.array([1.0, 1.0, 0.0]), np.zeros(3))
@@ -152,7 +150,7 @@ class Navigator:
         self._forget()
 
     def cancel(self) -> None:
-        """Stop now; the next update returns CANCELED. Without an active goal nothing happens."""
+        """Stop now; the next update returns CANCELED. No effect without an active goal."""
         if self.active:
             self._finish(NavigatorStatus.CANCELED)
 
@@ -170,8 +168,8 @@ class Navigator:
         """Return the current command.
 
         pose: (x, y, yaw) in the grid's frame, None = unknown; velocity: (3,) in the body frame.
-        keep_out: (rows, columns) bool on the grid, forbidden cells without obstacles; by default those of
-        the grid itself. A robot in such a cell leaves by the shortest path.
+        keep_out: (rows, columns) bool on the grid, forbidden cells without obstacles; default: the grid's
+        own. A robot in such a cell leaves by the shortest path.
         """
         if not self.active:
             return NavigatorStep(np.zeros(3), self._status, *self._error)
@@ -191,7 +189,7 @@ class Navigator:
     def _wait_for_inputs(self, now: float, grid: OccupancyGrid2D | None) -> None:
         """Raise _Abort if the grid or the pose has been missing for too long."""
         self._inputs_at = now if self._inputs_at is None else self._inputs_at
-        if now - self._inputs_at > self.config.input_patience:
+        if now - self._inputs_at > INPUT_PATIENCE:
             if grid is None:
                 raise _Abort(NavigatorError.PLANNER_TIMEOUT, "no grid comes to plan on; does mapping run?")
             if self._path is None:
@@ -202,24 +200,24 @@ class Navigator:
         self, now: float, grid: OccupancyGrid2D, pose: np.ndarray, velocity: np.ndarray
     ) -> NavigatorStep:
         grid = self._contacts.on(grid, now)
-        clearance = Clearance(grid, self.config.follower)
-        if now - self._planned_at >= self.config.replan_period and grid is not self._planned_on:
+        clearance = Clearance(grid)
+        if clearance.closeness(pose[None])[0] > 0.0:  # motion_gate may have stopped the robot for people
+            self._contacts.forget_motion()
+        if now - self._planned_at >= REPLAN_PERIOD and grid is not self._planned_on:
             self._plan(now, grid, pose, clearance)
         if grid.keep_out is not None:
             clearance = self._leaving(grid, pose, clearance)
-        self._follower.headings.look(grid, pose, now)
-        if self._path is None:  # the first plans failed, but not yet too often
+        if self._path is None:  # no plan yet: it is tried again without the detected contacts
             return NavigatorStep(np.zeros(3), NavigatorStatus.ACTIVE)
         if self._follower.arrived(pose, self._goal):
             self._finish(NavigatorStatus.SUCCEEDED)
             return NavigatorStep(np.zeros(3), self._status, path=self._path)
-        stands = self._courtesy.stands(now, grid, pose)
-        clearance.yields = clearance.yields and self._courtesy.yields(now)
-        if stands or clearance.stands_at_people(pose):
+        clearance.yields = clearance.yields and self._courtesy.yields(now, grid, pose)
+        if clearance.stands_at_people(pose):
             command, remaining = self._follower.step_aside(pose, clearance), math.nan
         else:
-            command, remaining = self._follower.follow(self._path, self._goal, pose, now, clearance)
-        waits = self._courtesy.observe(now, stands or clearance.held_back)
+            command, remaining = self._follower.follow(self._path, self._goal, pose, clearance)
+        waits = self._courtesy.observe(now, clearance.held_back)
         if waits and self._progress is not None:
             self._progress = (now, pose.copy())
         self._watch(now, pose, command is not None or waits)
@@ -228,13 +226,13 @@ class Navigator:
             self._planned_on = None  # the obstacle may be on the grid by the next plan
         if self._contacts.observe(now, pose, np.asarray(velocity, np.float64), command, grid):
             self._planned_at, self._planned_on = -math.inf, None  # plan another path at once
-            around = Clearance(self._contacts.on(grid, now), self.config.follower)
+            around = Clearance(self._contacts.on(grid, now))
             self._follower.break_free(pose, self._contacts.held, around)
         return NavigatorStep(command, NavigatorStatus.ACTIVE, 0, "", remaining, self._path)
 
     def _leaving(self, grid: OccupancyGrid2D, pose: np.ndarray, clearance: Clearance) -> Clearance:
-        """Return the grid without the keep-out zone while the robot is inside it, so that a path leads out."""
-        beneath = Clearance(replace(grid, keep_out=None), self.config.follower)
+        """Return the clearance without the keep-out zone while the robot stands in that zone, so that it can leave."""
+        beneath = Clearance(replace(grid, keep_out=None))
         here = pose[None]
         return beneath if clearance.covered(here)[0, 0] > beneath.covered(here)[0, 0] else clearance
 
@@ -247,8 +245,8 @@ class Navigator:
             if not grid.contains(grid.cells_of(point[None, :2]))[0]:
                 raise _Abort(code, f"the {name} at ({point[0]:.2f}, {point[1]:.2f}) is off the map")
         travel = self.config.travel
-        if self.config.escape_distance > travel.start_snap:
-            travel = TravelConfig(**{**vars(travel), "start_snap": self.config.escape_distance})
+        if travel.start_snap < ESCAPE_DISTANCE:
+            travel = TravelConfig(**{**vars(travel), "start_snap": ESCAPE_DISTANCE})
         try:
             if clearance.covered(self._goal[None])[0, 0]:
                 raise NoPath(NoPathReason.GOAL_OCCUPIED, "the robot does not fit there at that heading")
@@ -259,7 +257,7 @@ class Navigator:
                 return
             error = self._explained(error, grid, pose, travel)
             self._failures += 1
-            if self._path is None or self._failures >= self.config.plan_failures:
+            if self._path is None or self._failures >= PLAN_FAILURES:
                 raise _Abort(_REASONS[error.reason], str(error)) from error
             self._planned_on = None  # try again on the same grid
             return
@@ -270,11 +268,11 @@ class Navigator:
     def _explained(
         self, error: NoPath, grid: OccupancyGrid2D, pose: np.ndarray, travel: TravelConfig
     ) -> NoPath:
-        """Return the error, or one that tells that only a keep-out zone blocks the path."""
+        """Return the error, or a clearer one if only a keep-out zone blocks the path."""
         if grid.keep_out is None:
             return error
         beneath = replace(grid, keep_out=None)
-        if Clearance(beneath, self.config.follower).covered(self._goal[None])[0, 0]:
+        if Clearance(beneath).covered(self._goal[None])[0, 0]:
             return error
         try:
             plan_path(beneath, pose[:2], self._goal[:2], travel)
@@ -288,13 +286,12 @@ class Navigator:
 
     def _watch(self, now: float, pose: np.ndarray, has_control: bool) -> None:
         """Raise _Abort if the robot cannot move or makes no progress."""
-        config = self.config
         if has_control or self._control_at is None:
             self._control_at = now
-        elif now - self._control_at > config.control_patience and not self._contacts.forget_places():
+        elif now - self._control_at > CONTROL_PATIENCE and not self._contacts.forget_places():
             raise _Abort(NavigatorError.NO_VALID_CONTROL, "every motion would touch an obstacle")
         self._started = now if self._started is None else self._started
-        if now - self._started > config.grace + self._longest / config.slowest:
+        if now - self._started > GRACE + self._longest / SLOWEST:
             raise _Abort(
                 NavigatorError.FAILED_TO_MAKE_PROGRESS,
                 f"not there after {now - self._started:.0f} s for a path of {self._longest:.1f} m",
@@ -303,11 +300,11 @@ class Navigator:
             since, anchor = self._progress
             moved = math.hypot(pose[0] - anchor[0], pose[1] - anchor[1])
             turned = abs(math.remainder(pose[2] - anchor[2], 2.0 * math.pi))
-            if moved < config.progress_distance and turned < config.progress_angle:
-                if now - since > config.progress_time:
+            if moved < PROGRESS_DISTANCE and turned < PROGRESS_ANGLE:
+                if now - since > PROGRESS_TIME:
                     raise _Abort(
                         NavigatorError.FAILED_TO_MAKE_PROGRESS,
-                        f"moved {moved:.2f} m in {config.progress_time:.0f} s",
+                        f"moved {moved:.2f} m in {PROGRESS_TIME:.0f} s",
                     )
                 return
         self._progress = (now, pose.copy())

@@ -1,4 +1,4 @@
-"""Ray casting against the world: one tree for static geometry, a small one per moving body."""
+"""Ray casting against the world, with one tree for static geometry and one per moving body."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MISS = 0xFFFFFFFF  # Open3D's primitive id of a ray that hit nothing
 class Hits:
     """Hits of N rays.
 
-    distance: (N,) float32, in lengths of the ray's direction, inf = no hit.
-    triangle: (N,) uint32, index into `RaycastWorld.objects` and its siblings, MISS = no hit.
+    distance: (N,) float32, in units of the length of the ray's direction vector, inf = no hit.
+    triangle: (N,) uint32, index into the per-triangle arrays of `RaycastWorld`, MISS = no hit.
     normal: (N, 3) float32, unit, world frame, not oriented.
     """
 
@@ -58,9 +58,9 @@ def _rays_near(rays, center, radius):
 
 @nb.njit(cache=True)
 def _between(triangle, distance, normal, rays, height, width):
-    """Interpolate the pixels between four cast ones that hit one triangle; return the indices of the others.
+    """Interpolate pixels whose four cast neighbours hit the same triangle; return the indices of the others.
 
-    Pixels of even row and even column are cast. All arrays cover the whole image, row by row.
+    Cast pixels have an even row and an even column. All arrays cover the whole image, row by row.
     """
     left = np.empty(height * width, np.int64)
     count = 0
@@ -90,7 +90,7 @@ def _between(triangle, distance, normal, rays, height, width):
                 across = rays[index, 3] * nx + rays[index, 4] * ny + rays[index, 5] * nz
                 if abs(across) < np.float32(1e-6):
                     continue
-                # both rays have one origin: the plane's t scales with the cosines
+                # both rays share an origin: the distance to the plane scales with the cosines
                 along = rays[near, 3] * nx + rays[near, 4] * ny + rays[near, 5] * nz
                 distance[index] = distance[near] * along / across
                 normal[index, 0], normal[index, 1], normal[index, 2] = nx, ny, nz
@@ -118,7 +118,7 @@ def _scene_of(vertices: np.ndarray, triangles: np.ndarray) -> o3d.t.geometry.Ray
 
 
 def _nothing(count: int) -> Hits:
-    """Return the hits of rays that met nothing."""
+    """Return `count` hits that are all misses."""
     return Hits(
         np.full(count, np.inf, np.float32), np.full(count, MISS, np.uint32), np.zeros((count, 3), np.float32)
     )
@@ -137,7 +137,7 @@ class Mover:
         self._scene = _scene_of(geometry.vertices, geometry.triangles)
 
     def merge(self, rays: np.ndarray, hits: Hits) -> None:
-        """Update `hits` where this body is nearer."""
+        """Replace the hits of `rays` (N, 6) for which this body is nearer."""
         rotation = self.world_from_body[:3, :3]
         center = rotation @ self._center + self.world_from_body[:3, 3]
         chosen = _rays_near(rays, center, self._radius)
@@ -156,9 +156,9 @@ class Mover:
 
 
 class RaycastWorld:
-    """Cast rays against a world in which single bodies may move.
+    """Cast rays against a static world with moving bodies.
 
-    Open3D's scene cannot remove geometry, so `rebuild` creates a new one when the static part changes (a few tens of
+    Open3D's scene cannot remove geometry, so `rebuild` creates a new scene when the static part changes (a few tens of
     milliseconds); a moving body costs only the rays that pass near it.
     """
 
@@ -193,7 +193,7 @@ class RaycastWorld:
     def cast_image(self, rays: np.ndarray, height: int, width: int) -> Hits:
         """Return the first hits of a camera's rays (height * width, 6) float32, row by row, from one origin.
 
-        Every second pixel of every second row is cast, and every other pixel whose neighbours hit more than one
+        Every second pixel of every second row is cast, and each remaining pixel whose neighbours hit more than one
         triangle. Most of an image is walls and floors, so this saves time. Objects thinner than two pixels may lose
         pixels; otherwise the result equals `cast`.
         """

@@ -19,13 +19,13 @@ from lodestar_sim.worlds.catalogue import group_of
 from lodestar_sim.worlds.elements import Decal
 from lodestar_sim.worlds.world import World, WorldObject
 
-NEXT_TO = 1.2  # metres between boxes
-NEAR = 2.0  # metres between boxes
+NEXT_TO = 1.2  # metres, largest gap between boxes that are "next to" each other
+NEAR = 2.0  # metres, largest gap between boxes that are "near" each other
 _MAX_BINDINGS = 20_000
 
 
 class Scene:
-    """Objects of a world with their boxes and rooms, for evaluating expressions."""
+    """Objects of a world with their boxes and rooms, for evaluating referring expressions."""
 
     def __init__(self, world: World, time: float = 0.0) -> None:
         self.world = world.at(time)
@@ -35,16 +35,16 @@ class Scene:
         self.labels = {room.id: room.label for room in self.world.rooms}
 
     def room_at(self, xy: tuple[float, float]) -> int:
-        """Return the smallest room that contains a place, 0 = none."""
+        """Return the id of the smallest room that contains a place; 0 = none."""
         found = [room for room in self.world.rooms if _inside(xy, room.polygon)]
         return min(found, key=lambda room: _area(room.polygon)).id if found else 0
 
     def gap(self, a: WorldObject, b: WorldObject) -> float:
-        """Return the metres between two boxes."""
+        """Return the least distance, metres, between two objects' boxes."""
         return float(box_distance(*self.boxes[a.id], *self.boxes[b.id]))
 
     def distance(self, a: WorldObject, b: WorldObject) -> float:
-        """Return the metres between the centres of two boxes in plan."""
+        """Return the horizontal distance, metres, between the centres of two objects' boxes."""
         return float(np.linalg.norm(self._middle(a)[:2] - self._middle(b)[:2]))
 
     def _middle(self, thing: WorldObject) -> np.ndarray:
@@ -52,7 +52,10 @@ class Scene:
         return (low + high) / 2
 
     def matching(self, graph: QueryGraph) -> list[int]:
-        """Return the ids of the objects that variable 0 can denote, best first if a predicate ranks them."""
+        """Return the ids of the objects that the target (variable 0) of a query may denote.
+
+        If the target is ranked ("the closest"), only the best object is returned.
+        """
         options = [self._candidates(graph, i) for i in range(len(graph.variables))]
         options = [self._narrowed(graph, options, i) for i in range(len(options))]
         ranked = [p for p in graph.predicates if p.name in ("Closest", "Farthest") and p.arguments[0] == 0]
@@ -96,7 +99,10 @@ class Scene:
     def _narrowed(
         self, graph: QueryGraph, options: list[list[WorldObject]], variable: int
     ) -> list[WorldObject]:
-        """Return only the best object of an anchor that is itself ranked ("the desk closest to the door")."""
+        """Return the candidates of a variable of the query.
+
+        An anchor that is itself ranked ("the desk closest to the door") has only its best candidate.
+        """
         if variable == 0:
             return options[0]
         for predicate in graph.predicates:
@@ -107,7 +113,7 @@ class Scene:
     def _extreme(
         self, found: list[WorldObject], anchors: Sequence[WorldObject], predicate: Predicate
     ) -> list[WorldObject]:
-        """Return the object nearest to (or farthest from) its nearest anchor."""
+        """Return, as a list, the object nearest to (or farthest from) its nearest anchor."""
         others = {t.id: [a for a in anchors if a.id != t.id] for t in found}
         rated = [(min(self.distance(t, a) for a in others[t.id]), t) for t in found if others[t.id]]
         if not rated:
@@ -118,7 +124,7 @@ class Scene:
     def _bound(
         self, target: WorldObject, relations: list[Predicate], options: list[list[WorldObject]]
     ) -> bool:
-        """Tell whether some choice of anchors makes all relations true."""
+        """Return whether all relations of the target hold for some choice of anchors from `options`."""
         used = sorted({i for p in relations for i in p.arguments if i != 0})
         choices = [[a for a in options[i] if a.id != target.id] for i in used]
         for number, combination in enumerate(product(*choices)):
@@ -130,7 +136,7 @@ class Scene:
         return False
 
     def holds(self, name: str, things: Sequence[WorldObject]) -> bool:
-        """Tell whether a relation is true between the first object and its anchors."""
+        """Return whether a relation holds between the first object and the other ones, its anchors."""
         first, anchor = things[0], things[-1]
         if name == "On":
             return first.supported_by == anchor.id or self._rests_on(first, anchor)
@@ -150,14 +156,14 @@ class Scene:
         return len(rooms) == 1 or 0 in rooms
 
     def _over(self, upper: WorldObject, lower: WorldObject) -> bool:
-        """Tell whether the centre of one lies over the other in plan, or their boxes overlap by half of the smaller."""
+        """Return whether, seen from above, the boxes overlap by at least half the area of the smaller one."""
         (a0, a1), (b0, b1) = self.boxes[upper.id], self.boxes[lower.id]
         shared = np.prod(np.maximum(np.minimum(a1, b1)[:2] - np.maximum(a0, b0)[:2], 0.0))
         smaller = min(np.prod((a1 - a0)[:2]), np.prod((b1 - b0)[:2]))
         return bool(shared >= 0.5 * smaller)
 
     def _at_foot(self, first: WorldObject, anchor: WorldObject) -> bool:
-        """Tell whether one stands on the floor between the legs of the other, as a box under a table does."""
+        """Return whether the first object stands between the anchor's legs, like a box under a table."""
         if any(t.supported_by or t.contained_in or t.mounted for t in (first, anchor)):
             return False
         return bool(self.boxes[first.id][1][2] <= self.boxes[anchor.id][1][2] - 0.05)
@@ -181,7 +187,7 @@ class Scene:
 
 
 def is_class(thing: WorldObject | Decal, phrase: str) -> bool:
-    """Tell whether a phrase names an object's class: the same noun, a synonym, a hypernym, or its caption's end."""
+    """Return whether a phrase names an object's class: same noun, synonym, hypernym, or end of its caption."""
     lexicon = load_lexicon()
     wanted, own = lexicon.singular_phrase(phrase), lexicon.singular_phrase(thing.category)
     if lexicon.is_generic(phrase):
@@ -196,7 +202,7 @@ def is_class(thing: WorldObject | Decal, phrase: str) -> bool:
 
 
 def has_attribute(thing: WorldObject | Decal, value: str) -> bool:
-    """Tell whether the caption, the colour or the material states every word of an attribute."""
+    """Return whether an object's caption, colour and material together contain every word of an attribute."""
     lexicon = load_lexicon()
     own = {*words_of(thing.caption), thing.color, thing.material}
     own |= {lexicon.attribute(word) or word for word in own}
@@ -205,7 +211,7 @@ def has_attribute(thing: WorldObject | Decal, value: str) -> bool:
 
 @cache
 def confusable(a: str, b: str) -> bool:
-    """Tell whether a listener might confuse one class with the other."""
+    """Return whether a listener might confuse the two classes."""
     if group_of(a) == group_of(b):
         return True
     lexicon = load_lexicon()
@@ -217,7 +223,7 @@ def confusable(a: str, b: str) -> bool:
 
 
 def _inside(xy: tuple[float, float], polygon: Sequence[tuple[float, float]]) -> bool:
-    """Tell whether a point lies in a polygon (even-odd rule)."""
+    """Return whether a point lies in a polygon (even-odd rule)."""
     x, y = xy
     inside = False
     for (x0, y0), (x1, y1) in zip(polygon, [*polygon[1:], polygon[0]]):

@@ -1,4 +1,4 @@
-"""The simulated base: limits, contacts, drifting odometry and its correction by localisation."""
+"""The simulated base: motion limits, contacts, odometry drift and its correction by localisation."""
 
 from __future__ import annotations
 
@@ -13,40 +13,41 @@ from lodestar.geometry.poses import inverse, make_transform, planar_transform, y
 from lodestar_sim.slam import SlamConfig, SlamStandIn
 from lodestar_sim.worlds.terrain import Terrain
 
+ROBOT_BODY_BOTTOM = 0.10  # m, lower objects are stepped over (a Go2 climbs 0.16 m)
+ROBOT_BODY_TOP = 0.55  # m, higher objects are walked under
+ROBOT_ACCELERATION = 1.5  # m/s^2, largest
+ROBOT_BRAKING = 4.0  # m/s^2, largest deceleration
+ROBOT_TURN_ACCELERATION = 3.0  # rad/s^2, largest
+ROBOT_TURN_BRAKING = 6.0  # rad/s^2, largest deceleration
+ROBOT_COMMAND_TIMEOUT = 0.5  # s after the last command at which the robot stops
+ROBOT_CONTACT_GAP = 0.3  # s of free motion after which a touch counts as a new contact
+ROBOT_FEET: tuple[float, float] = (0.19, 0.14)  # m, of each foot ahead of and beside the middle (Go2's hips)
+ODOMETRY_STEP_SIGMA = 0.005  # m per sqrt(m) driven, standard deviation of odometry
+ODOMETRY_TURN_SIGMA = 0.003  # rad per sqrt(rad turned + m driven), standard deviation of odometry
+
 
 @dataclass(frozen=True)
 class RobotConfig:
-    """A Unitree Go2 that walks in any direction. Values without a source are chosen."""
+    """Size and speed limits of a Unitree Go2 that walks in any direction; the limits are assumptions."""
 
     length: float = 0.70  # m, footprint; Unitree Go2
     width: float = 0.32  # m, footprint; Unitree Go2
-    body_bottom: float = 0.10  # m, lower things are stepped over (a Go2 climbs 0.16 m)
-    body_top: float = 0.55  # m, higher things are walked under
     max_forward: float = 0.8  # m/s
     max_lateral: float = 0.4  # m/s
     max_turn: float = 1.2  # rad/s
-    acceleration: float = 1.5  # m/s^2
-    braking: float = 4.0  # m/s^2, deceleration
-    turn_acceleration: float = 3.0  # rad/s^2
-    turn_braking: float = 6.0  # rad/s^2, deceleration
-    command_timeout: float = 0.5  # s after the last command at which the robot stops
-    contact_gap: float = 0.3  # s of free motion after which a touch counts as a new contact
     base_height: float = 0.0  # m, base_link above the ground; a Go2's driver has 0.32
-    feet: tuple[float, float] = (0.19, 0.14)  # m, of each foot ahead of and beside the middle (Go2's hips)
 
 
 @dataclass(frozen=True)
 class OdometryConfig:
-    """Drift of leg odometry. All values are chosen."""
+    """Drift of leg odometry. All values are assumptions."""
 
     scale_sigma: float = 0.01  # systematic share of the distance, one draw per run
     turn_scale_sigma: float = 0.01  # systematic share of the angle turned, one draw per run
     yaw_per_meter: float = 0.004  # rad/m, one draw per run
-    step_sigma: float = 0.005  # m per sqrt(m) driven
-    turn_sigma: float = 0.003  # rad per sqrt(rad turned + m driven)
 
 
-#: Drift of a Go2: 1 to 2 % of the way, 0.25 degrees per metre, 1 % of the angle turned (issue 37).
+#: Drift of a Go2: 1 to 2 % of the distance, 0.25 degrees per metre, 1 % of the angle turned (issue 37).
 GO2_DRIFT = OdometryConfig(scale_sigma=0.015, turn_scale_sigma=0.01, yaw_per_meter=math.radians(0.25))
 
 
@@ -57,14 +58,13 @@ class LocalizationConfig:
     error_per_meter: float = 0.0  # m per sqrt(m) driven, random walk
     yaw_error_per_meter: float = 0.0  # rad per sqrt(m) driven
     correction_every: float = 0.0  # s between loop closures, which remove the error at once; 0 = never
-    slam: SlamConfig = field(
-        default_factory=SlamConfig
-    )  # in their place: a graph that drifts and closes loops
+    # replaces the errors above by a pose graph that drifts and closes loops
+    slam: SlamConfig = field(default_factory=SlamConfig)
 
 
 @nb.njit(cache=True)
 def _clip_to_band(corners, low, high, polygon, scratch):
-    """Write the plan polygon of a triangle's part with low <= z <= high; return its number of corners."""
+    """Clip a triangle to low <= z <= high and write the result into `polygon`; return its number of corners."""
     count = 3
     for i in range(3):
         for k in range(3):
@@ -114,7 +114,7 @@ def _rasterize(vertices, triangles, low, high, origin_x, origin_y, resolution, c
             corners[i, 2] = vertices[vertex, 2]
         count = _clip_to_band(corners, low, high, polygon, scratch)
         top, bottom = -1e18, 1e18
-        for i in range(count):  # the outline, at half a cell
+        for i in range(count):  # mark the outline, sampled every half cell
             j = (i + 1) % count
             dx, dy = polygon[j, 0] - polygon[i, 0], polygon[j, 1] - polygon[i, 1]
             steps = int(2.0 * max(abs(dx), abs(dy))) + 1
@@ -124,7 +124,7 @@ def _rasterize(vertices, triangles, low, high, origin_x, origin_y, resolution, c
         if count < 3:
             continue
         first, last = max(math.ceil(bottom - 0.5), 0), min(math.floor(top - 0.5), cells.shape[0] - 1)
-        for row in range(first, last + 1):  # the inside, by cell centres
+        for row in range(first, last + 1):  # fill the inside by cell centres
             y = row + 0.5
             left, right = 1e18, -1e18
             for i in range(count):
@@ -139,7 +139,7 @@ def _rasterize(vertices, triangles, low, high, origin_x, origin_y, resolution, c
 
 @nb.njit(cache=True)
 def _overlap(cells, origin_x, origin_y, resolution, body, x, y, yaw):
-    """Return the number of the body's sample points in occupied cells."""
+    """Return the number of a body's sample points (N, 2) in occupied cells, for the body at x, y, yaw."""
     c, s = math.cos(yaw), math.sin(yaw)
     count = 0
     for i in range(body.shape[0]):
@@ -151,11 +151,9 @@ def _overlap(cells, origin_x, origin_y, resolution, body, x, y, yaw):
 
 
 class CollisionRaster:
-    """Cells in plan that the true geometry fills between the robot's belly and back."""
+    """Plan-view raster of the true geometry between the heights of the robot's belly and back."""
 
-    def __init__(
-        self, vertices: np.ndarray, triangles: np.ndarray, config: RobotConfig, resolution: float = 0.02
-    ):
+    def __init__(self, vertices: np.ndarray, triangles: np.ndarray, resolution: float = 0.02):
         self.resolution = resolution
         used = vertices if len(vertices) else np.zeros((1, 3), np.float32)
         low, high = used.min(axis=0) - 0.1, used.max(axis=0) + 0.1
@@ -163,12 +161,12 @@ class CollisionRaster:
         shape = np.ceil((high[:2] - low[:2]) / resolution).astype(int)[::-1]
         self.cells = np.zeros(tuple(shape), np.uint8)
         _rasterize(
-            np.asarray(vertices, np.float64), np.asarray(triangles, np.int64), config.body_bottom,
-            config.body_top, *self.origin, resolution, self.cells,
+            np.asarray(vertices, np.float64), np.asarray(triangles, np.int64), ROBOT_BODY_BOTTOM,
+            ROBOT_BODY_TOP, *self.origin, resolution, self.cells,
         )  # fmt: skip
 
     def clear(self, x0: float, y0: float, x1: float, y1: float) -> None:
-        """Empty the cells within a rectangle, metres."""
+        """Clear the cells within a rectangle, metres."""
         (c0, c1), (r0, r1) = (
             (max(round((low - first) / self.resolution), 0), max(round((high - first) / self.resolution), 0))
             for low, high, first in ((x0, x1, self.origin[0]), (y0, y1, self.origin[1]))
@@ -191,12 +189,12 @@ def _body_samples(config: RobotConfig, spacing: float) -> np.ndarray:
     return np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
 
 
-#: Rasters of moving bodies, each in its own frame, with world_from_body (4, 4).
+#: Moving bodies: raster in the body's own frame, and world_from_body (4, 4).
 Bodies = list[tuple[CollisionRaster, np.ndarray]]
 
 
 class Robot:
-    """A holonomic base on the true geometry. pose, odometry: (3,) x, y, yaw; velocity: (3,) body frame.
+    """A holonomic base that moves through the true geometry. pose, odometry: (3,) x, y, yaw; velocity: (3,) body frame.
 
     terrain: the ground, None = level. If a foot or the centre has no ground below it, the robot falls and stays down
     for the rest of the run.
@@ -213,12 +211,11 @@ class Robot:
         self.collisions = 0
         self.path_length = 0.0
         self._rng = rng
-        self._drift = odometry
         self._scale = 1.0 + rng.normal() * odometry.scale_sigma
         self._turn_scale = 1.0 + rng.normal() * odometry.turn_scale_sigma
         self._veer = rng.normal() * odometry.yaw_per_meter
         self._localization = localization
-        self._error = np.eye(4)  # estimated map <- true map
+        self._error = np.eye(4)  # transform estimated map <- true map
         self.slam: SlamStandIn | None = None
         if localization.slam.enabled:
             self.slam = SlamStandIn(localization.slam, rng.spawn(1)[0])
@@ -226,21 +223,21 @@ class Robot:
         self._since_correction = 0.0
         self._command = np.zeros(3)
         self._command_age = math.inf
-        self._since_contact = math.inf  # s
-        self._overlap = 0  # sample points covered by a mover that came to the robot; they do not block it
+        self._since_contact = math.inf  # s since the last contact
+        self._overlap = 0  # body samples inside a mover that walked into the robot; they do not block it
         self._body = _body_samples(config, 0.02)
         self._terrain = terrain
-        ahead, beside = config.feet
+        ahead, beside = ROBOT_FEET
         self._feet = np.array(
             [[ahead, beside], [ahead, -beside], [-ahead, beside], [-ahead, -beside], [0, 0]]
         )
         self._lift = planar_transform(0.0, 0.0, 0.0, config.base_height)
         self.falls = 0
-        self._stand = np.eye(4)  # ground under the centre, tilted by the feet <- the same on z = 0
+        self._stand = np.eye(4)  # planar pose on z = 0 <- ground frame, tilted by the feet
         self._follow_ground()
 
     def _follow_ground(self) -> None:
-        """Set height, pitch and roll by the ground under the feet; without ground the robot falls."""
+        """Set height, pitch and roll from the ground under the feet; without ground the robot falls."""
         if self._terrain is None or self.falls:
             return
         c, s = math.cos(self.pose[2]), math.sin(self.pose[2])
@@ -251,15 +248,15 @@ class Robot:
             return
         front, back = heights[:2].mean(), heights[2:4].mean()
         left, right = heights[[0, 2]].mean(), heights[[1, 3]].mean()
-        along = np.array([2.0 * self.config.feet[0], 0.0, front - back])
-        across = np.array([0.0, 2.0 * self.config.feet[1], left - right])
+        along = np.array([2.0 * ROBOT_FEET[0], 0.0, front - back])
+        across = np.array([0.0, 2.0 * ROBOT_FEET[1], left - right])
         x = along / np.linalg.norm(along)
         z = np.cross(x, across)
         z /= np.linalg.norm(z)
         self._stand = make_transform(np.stack([x, np.cross(z, x), z], axis=1), (0.0, 0.0, heights[:4].mean()))
 
     def stand_on(self, terrain: Terrain | None) -> None:
-        """Walk on this ground from now on."""
+        """Replace the ground; None = level."""
         self._terrain = terrain
 
     @property
@@ -268,13 +265,13 @@ class Robot:
         return float(self._stand[2, 3])
 
     def command(self, velocity: Sequence[float] | np.ndarray) -> None:
-        """Ask for a velocity (vx, vy, wz) in the body frame; limits apply, a non-finite one stops."""
+        """Set the wanted velocity (vx, vy, wz) in the body frame. Limits apply; a non-finite one stops the robot."""
         velocity = np.asarray(velocity, np.float64)
         self._command = velocity.copy() if np.isfinite(velocity).all() else np.zeros(3)
         self._command_age = 0.0
 
     def step(self, dt: float, raster: CollisionRaster, bodies: Bodies) -> None:
-        """Advance by dt seconds. bodies: raster of each mover, in its frame, and world_from_body (4, 4)."""
+        """Advance by dt seconds. bodies: raster of each moving body in its own frame, and world_from_body (4, 4)."""
         if self.falls:
             return
         self._command_age += dt
@@ -290,11 +287,10 @@ class Robot:
             self._error = np.eye(4)
 
     def _deserted(self) -> bool:
-        """Return whether the robot must brake now to stop when the last command times out."""
-        config = self.config
+        """Return whether the robot must brake now in order to stand still when the last command times out."""
         speed, turn = math.hypot(self.velocity[0], self.velocity[1]), abs(self.velocity[2])
-        needed = max(speed / config.braking, turn / config.turn_braking)
-        return self._command_age >= config.command_timeout - needed
+        needed = max(speed / ROBOT_BRAKING, turn / ROBOT_TURN_BRAKING)
+        return self._command_age >= ROBOT_COMMAND_TIMEOUT - needed
 
     def _accelerate(self, wanted: np.ndarray, dt: float) -> None:
         config = self.config
@@ -302,11 +298,11 @@ class Robot:
         change = np.clip(wanted, -limits, limits) - self.velocity
         planar = math.hypot(change[0], change[1])
         slows = change[:2] @ self.velocity[:2] < 0.0
-        limit = (config.braking if slows else config.acceleration) * dt
+        limit = (ROBOT_BRAKING if slows else ROBOT_ACCELERATION) * dt
         if planar > limit:
             change[:2] *= limit / planar
         slows = change[2] * self.velocity[2] < 0.0
-        limit = (config.turn_braking if slows else config.turn_acceleration) * dt
+        limit = (ROBOT_TURN_BRAKING if slows else ROBOT_TURN_ACCELERATION) * dt
         change[2] = min(max(change[2], -limit), limit)
         self.velocity = self.velocity + change
 
@@ -319,7 +315,7 @@ class Robot:
         return count
 
     def _move(self, dt: float, raster: CollisionRaster, bodies: Bodies) -> None:
-        """Move by the velocity, or slide along an obstacle."""
+        """Move by the current velocity, or slide along an obstacle."""
         if not self.velocity.any():
             return
         c, s = math.cos(self.pose[2]), math.sin(self.pose[2])
@@ -339,23 +335,23 @@ class Robot:
         self.path_length += math.hypot(motion[0], motion[1])
         self._since_contact += dt
         if slide is not slides[0]:
-            self.collisions += self._since_contact > self.config.contact_gap
+            self.collisions += self._since_contact > ROBOT_CONTACT_GAP
             self._since_contact = 0.0
             mx, my, mt = motion / dt
             self.velocity = np.array([c * mx + s * my, -s * mx + c * my, mt])
 
     def _measure(self, before: np.ndarray) -> None:
-        """Update odometry and localisation error by the motion."""
+        """Update odometry and localisation error for the motion since pose `before` (3,)."""
         c, s = math.cos(before[2]), math.sin(before[2])
         dx, dy, turn = self.pose - before
         moved = np.array([c * dx + s * dy, -s * dx + c * dy])
         distance = float(np.hypot(dx, dy))
         if distance == 0.0 and turn == 0.0:
             return
-        drift, draw = self._drift, self._rng.normal(size=6)
-        moved = moved * self._scale + draw[:2] * drift.step_sigma * math.sqrt(distance)
+        draw = self._rng.normal(size=6)
+        moved = moved * self._scale + draw[:2] * ODOMETRY_STEP_SIGMA * math.sqrt(distance)
         turned = turn * self._turn_scale + self._veer * distance
-        turned += draw[2] * drift.turn_sigma * math.sqrt(distance + abs(turn))
+        turned += draw[2] * ODOMETRY_TURN_SIGMA * math.sqrt(distance + abs(turn))
         middle = self.odometry[2] + turned / 2.0
         c, s = math.cos(middle), math.sin(middle)
         step = (c * moved[0] - s * moved[1], s * moved[0] + c * moved[1], turned)
@@ -376,7 +372,7 @@ class Robot:
             self._error = believed @ inverse(planar_transform(*self.pose))
 
     def shift_belief(self, dx: float, dy: float, dyaw: float) -> None:
-        """Move the estimated pose by this in the map, about itself, as when SLAM corrects map <- odom."""
+        """Shift the estimated pose in the map (m, rad, turning in place), as a SLAM correction of map <- odom does."""
         believed = self._error @ planar_transform(*self.pose)
         x, y = believed[0, 3], believed[1, 3]
         turn = planar_transform(x + dx, y + dy, dyaw) @ planar_transform(-x, -y, 0.0)
@@ -385,7 +381,7 @@ class Robot:
             self.slam.map_from_odom = turn @ self.slam.map_from_odom
 
     def mend_belief(self) -> None:
-        """Make the estimated pose right, as when SLAM closes a loop."""
+        """Reset the localisation error to zero, as a loop closure does."""
         self._error = np.eye(4)
 
     @property
@@ -400,12 +396,12 @@ class Robot:
 
     @property
     def odom_from_ground(self) -> np.ndarray:
-        """Return (4, 4) by odometry; tilt and height are without error, as from the inertial unit and the legs."""
+        """Return the pose (4, 4) of the ground frame by odometry; tilt and height are exact, as from IMU and legs."""
         return planar_transform(*self.odometry) @ self._stand
 
     @property
     def odom_from_base(self) -> np.ndarray:
-        """(4, 4)."""
+        """Return the pose (4, 4) of base_link by odometry."""
         return self.odom_from_ground @ self._lift
 
     @property
@@ -415,5 +411,5 @@ class Robot:
 
     @property
     def map_from_odom(self) -> np.ndarray:
-        """Return (4, 4), which corrects the drift up to the localisation error."""
+        """Return the localisation's correction (4, 4) of odometry drift, exact but for the localisation error."""
         return self._error @ planar_transform(*self.pose) @ inverse(planar_transform(*self.odometry))

@@ -1,4 +1,4 @@
-"""Sensor data with noise, from the hits of a ray-cast world."""
+"""Simulated sensor data with noise, computed from ray-cast hits."""
 
 from __future__ import annotations
 
@@ -12,10 +12,32 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, make_transform
 from lodestar_sim.raycast import MISS, Hits, RaycastWorld, rays_from
 
+# Depth error of an active stereo camera: it grows with the square of the range and fails at edges.
+SCAN_SIGMA = 0.01  # m, standard deviation of a range of the scan; chosen
+DEPTH_NOISE_NEAR = 0.15  # m, least depth; chosen
+DEPTH_NOISE_FAR = 8.0  # m, largest depth; chosen
+DEPTH_NOISE_SIGMA = 0.0012  # m at 0.4 m (Nguyen et al. 2012, axial noise)
+DEPTH_NOISE_SIGMA_SQUARE = 0.0019  # 1/m, times (z - 0.4)^2 (Nguyen et al. 2012)
+DEPTH_NOISE_DROPOUT = 0.002  # share of pixels lost anywhere; chosen
+# m, depth from which the lost share rises, to DEPTH_NOISE_FADE at DEPTH_NOISE_FAR; chosen
+DEPTH_NOISE_FADE_FROM = 5.0
+DEPTH_NOISE_FADE = 0.6  # share of pixels lost at DEPTH_NOISE_FAR; chosen
+DEPTH_NOISE_EDGE_STEP = 0.05  # jump to an adjacent pixel, share of the depth, at an edge; chosen
+DEPTH_NOISE_EDGE_DROPOUT = 0.5  # share of edge pixels lost; chosen
+DEPTH_NOISE_GRAZING = 0.17  # cosine of the incidence below which pixels are lost; chosen
+LIDAR_RINGS = 24  # beams of the LiDAR one above the other; chosen
+LIDAR_AZIMUTHS = 360  # beams per ring; chosen
+LIDAR_LOWEST = math.radians(-35.0)  # rad, elevation of the lowest ring; chosen
+LIDAR_HIGHEST = math.radians(30.0)  # rad, elevation of the highest ring; chosen
+LIDAR_NEAR = 0.15  # m, least range; chosen
+LIDAR_FAR = 20.0  # m, largest range; chosen
+LIDAR_SIGMA = 0.015  # m, standard deviation of the range; chosen
+LIDAR_DROPOUT = 0.01  # share of returns lost; chosen
+
 
 @dataclass(frozen=True)
 class CameraConfig:
-    """A depth camera with depth registered to colour. All values are chosen."""
+    """A depth camera with depth registered to colour. All values are assumptions."""
 
     width: int = 640  # pixels
     height: int = 480  # pixels
@@ -34,77 +56,50 @@ class CameraConfig:
 
     @property
     def base_from_camera_link(self) -> np.ndarray:
-        """(4, 4); camera_link has body axes, x along the view."""
+        """Return the transform (4, 4) base_link <- camera_link, which has body axes, x along the view."""
         c, s = math.cos(self.pitch_up), math.sin(self.pitch_up)
         return make_transform(np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]]), (self.x, 0.0, self.z))
 
     @property
     def base_from_optical(self) -> np.ndarray:
-        """(4, 4); camera_optical_frame has optical axes."""
+        """Return the transform (4, 4) base_link <- camera_optical_frame, which has optical axes."""
         return self.base_from_camera_link @ BODY_FROM_OPTICAL
 
 
 @dataclass(frozen=True)
-class DepthNoiseConfig:
-    """Depth error of an active stereo camera: it grows with the square of the range and fails at edges."""
-
-    enabled: bool = True  # False: exact depth
-    near: float = 0.15  # m, least depth; chosen
-    far: float = 8.0  # m, largest depth; chosen
-    sigma: float = 0.0012  # m at 0.4 m (Nguyen et al. 2012, axial noise)
-    sigma_square: float = 0.0019  # 1/m, times (z - 0.4)^2 (same)
-    dropout: float = 0.002  # share of pixels lost anywhere; chosen
-    fade_from: float = 5.0  # m, from here to `far` the lost share rises to `fade`; chosen
-    fade: float = 0.6  # share of pixels lost at `far`; chosen
-    edge_step: float = 0.05  # jump to an adjacent pixel, share of the depth, at an edge; chosen
-    edge_dropout: float = 0.5  # share of edge pixels lost; chosen
-    grazing: float = 0.17  # cosine of the incidence below which pixels are lost; chosen
-
-
-@dataclass(frozen=True)
 class LidarConfig:
-    """A spinning LiDAR on the robot's back. All values are chosen."""
+    """Mounting position of a spinning LiDAR on the robot's back. All values are assumptions."""
 
-    rings: int = 24  # beams one above the other
-    azimuths: int = 360  # beams per ring
-    lowest: float = math.radians(-35.0)  # rad, elevation of the lowest ring
-    highest: float = math.radians(30.0)  # rad, elevation of the highest ring
     x: float = 0.0  # m, ahead of base_link
     z: float = 0.50  # m, above the ground between the feet
-    near: float = 0.15  # m, least range
-    far: float = 20.0  # m, largest range
-    sigma: float = 0.015  # m, standard deviation of the range
-    dropout: float = 0.01  # share of returns lost
 
 
 @dataclass(frozen=True)
 class ScanConfig:
-    """A planar scan projected from the heights of the body, as from a LiDAR. All values are chosen."""
+    """A planar scan: each beam has the nearest return over several heights. All values are assumptions."""
 
     beams: int = 720  # per turn
     z: float = 0.28  # m, height of scan_link above the ground between the feet
     heights: tuple[float, ...] = (0.11, 0.20, 0.32, 0.44, 0.54)  # m, whose nearest return counts
     near: float = 0.10  # m, least range
     far: float = 20.0  # m, largest range
-    sigma: float = 0.01  # m, standard deviation of the range
 
 
 @dataclass(frozen=True)
 class SensorConfig:
-    """All sensors of the robot."""
+    """Configuration of all sensors of the robot: camera, LiDAR and planar scan."""
 
     camera: CameraConfig = field(default_factory=CameraConfig)
-    depth: DepthNoiseConfig = field(default_factory=DepthNoiseConfig)
     lidar: LidarConfig = field(default_factory=LidarConfig)
     scan: ScanConfig = field(default_factory=ScanConfig)
 
 
 @dataclass(frozen=True)
 class CameraFrame:
-    """One reading of the camera.
+    """One frame of the camera.
 
     depth_mm: (H, W) uint16, 0 = invalid; depth: the same in metres, float32. labels: (H, W) uint16,
-    0 = nothing, numbered per frame; label_table: value -> {"class", "caption"} of each in view.
+    0 = nothing, numbered per frame; label_table: value -> {"class", "caption"} of each object in view.
     odom_from_camera, map_from_odom: (4, 4), the robot's estimates at `stamp`. rgb: (H, W, 3) uint8 or None.
     """
 
@@ -141,23 +136,20 @@ def _hash(value, seed):
 
 @nb.njit(inline="always")
 def _normal(bits):
-    """Standard normal from 32 random bits: four bytes summed, cut at 3.4 sigma."""
+    """Return an approximately standard normal number from 32 random bits: sum of four bytes, cut at 3.4 sigma."""
     total = (bits & 255) + ((bits >> 8) & 255) + ((bits >> 16) & 255) + (bits >> 24)
     return (np.float32(total) - np.float32(510.0)) * np.float32(1.0 / 147.8)
 
 
 @nb.njit(cache=True)
 def _measure_depth(distance, normal, directions, seed, near, far, sigma, square, dropout, fade_from, fade,
-                   edge_step, edge_dropout, grazing, noisy):  # fmt: skip
+                   edge_step, edge_dropout, grazing):  # fmt: skip
     height, width = distance.shape
     depth_mm = np.zeros((height, width), np.uint16)
     for row in range(height):
         for column in range(width):
             z = distance[row, column]
             if not (z >= near and z <= far):
-                continue
-            if not noisy:
-                depth_mm[row, column] = np.uint16(z * 1000.0 + 0.5)
                 continue
             index = row * width + column
             lost = dropout
@@ -185,7 +177,7 @@ def _measure_depth(distance, normal, directions, seed, near, far, sigma, square,
 
 @nb.njit(cache=True)
 def _objects_in_view(triangle, object_of_triangle, rank_of_object, labels):
-    """Fill `labels` with ranks (1, 2 ...) in order of first appearance; return the objects by rank."""
+    """Fill `labels` with ranks (1, 2 ...) in order of first appearance; return the object ids by rank."""
     seen = np.empty(65535, np.int32)
     count = 0
     for i in range(triangle.size):
@@ -213,21 +205,21 @@ def _rename(labels, values):
 
 
 def measure_depth(
-    hits: Hits, rays: np.ndarray, camera: PinholeCamera, config: DepthNoiseConfig, rng: np.random.Generator
+    hits: Hits, rays: np.ndarray, camera: PinholeCamera, rng: np.random.Generator
 ) -> np.ndarray:
     """Return the depth image (H, W) uint16, mm, 0 = invalid, of hits whose rays have z = 1 in the optical frame."""
     seed = np.uint32(rng.integers(0, 2**32, dtype=np.uint32))
     f = np.float32
     return _measure_depth(
         hits.distance.reshape(camera.height, camera.width), hits.normal, rays[:, 3:], seed,
-        f(config.near), f(config.far), f(config.sigma), f(config.sigma_square), f(config.dropout),
-        f(config.fade_from), f(config.fade), f(config.edge_step), f(config.edge_dropout), f(config.grazing),
-        config.enabled,
+        f(DEPTH_NOISE_NEAR), f(DEPTH_NOISE_FAR), f(DEPTH_NOISE_SIGMA), f(DEPTH_NOISE_SIGMA_SQUARE),
+        f(DEPTH_NOISE_DROPOUT), f(DEPTH_NOISE_FADE_FROM), f(DEPTH_NOISE_FADE), f(DEPTH_NOISE_EDGE_STEP),
+        f(DEPTH_NOISE_EDGE_DROPOUT), f(DEPTH_NOISE_GRAZING),
     )  # fmt: skip
 
 
 class Labeler:
-    """Make label images with numbers that are valid for one frame only.
+    """Make label images whose numbers are valid for one frame only.
 
     descriptions: object id -> {"class", "caption"}. The numbers depend on the order in which objects appear
     in the image and on the generator alone, never on an id.
@@ -240,7 +232,7 @@ class Labeler:
     def label(
         self, hits: Hits, world: RaycastWorld, camera: PinholeCamera, rng: np.random.Generator
     ) -> tuple[np.ndarray, dict[int, dict[str, str]]]:
-        """Return the label image (H, W) uint16 and its table."""
+        """Return the label image (H, W) uint16, 0 = nothing, and its table, value -> {"class", "caption"}."""
         labels = np.empty(hits.triangle.size, np.uint16)
         seen = _objects_in_view(hits.triangle, world.objects, self._ranks, labels)
         values = np.zeros(len(seen) + 1, np.uint16)
@@ -250,11 +242,11 @@ class Labeler:
         return labels.reshape(camera.height, camera.width), table
 
 
-def lidar_directions(config: LidarConfig) -> np.ndarray:
+def lidar_directions() -> np.ndarray:
     """Return unit directions (rings * azimuths, 3) float32 in lidar_link, ring by ring from the lowest."""
-    elevation = np.linspace(config.lowest, config.highest, config.rings)[:, None]
-    azimuth = (np.arange(config.azimuths) * (2.0 * np.pi / config.azimuths) - np.pi)[None, :]
-    directions = np.empty((config.rings, config.azimuths, 3), np.float32)
+    elevation = np.linspace(LIDAR_LOWEST, LIDAR_HIGHEST, LIDAR_RINGS)[:, None]
+    azimuth = (np.arange(LIDAR_AZIMUTHS) * (2.0 * np.pi / LIDAR_AZIMUTHS) - np.pi)[None, :]
+    directions = np.empty((LIDAR_RINGS, LIDAR_AZIMUTHS, 3), np.float32)
     directions[..., 0] = np.cos(elevation) * np.cos(azimuth)
     directions[..., 1] = np.cos(elevation) * np.sin(azimuth)
     directions[..., 2] = np.sin(elevation)
@@ -262,19 +254,18 @@ def lidar_directions(config: LidarConfig) -> np.ndarray:
 
 
 def measure_lidar(
-    world: RaycastWorld, world_from_lidar: np.ndarray, directions: np.ndarray, config: LidarConfig,
-    rng: np.random.Generator,
-) -> np.ndarray:  # fmt: skip
+    world: RaycastWorld, world_from_lidar: np.ndarray, directions: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
     """Return the points (N, 3) float32 in lidar_link, metres, of the beams with a return."""
     distance = world.cast(rays_from(directions, world_from_lidar)).distance
-    distance = distance + rng.standard_normal(len(distance), np.float32) * np.float32(config.sigma)
-    back = (distance >= config.near) & (distance <= config.far)
-    back &= rng.random(len(distance), np.float32) >= config.dropout
+    distance = distance + rng.standard_normal(len(distance), np.float32) * np.float32(LIDAR_SIGMA)
+    back = (distance >= LIDAR_NEAR) & (distance <= LIDAR_FAR)
+    back &= rng.random(len(distance), np.float32) >= LIDAR_DROPOUT
     return directions[back] * distance[back, None]
 
 
 def scan_directions(config: ScanConfig) -> tuple[np.ndarray, float, float]:
-    """Return directions (beams, 3) float32 in the plane, the first angle and the step, rad."""
+    """Return the beam directions (beams, 3) float32 in the scan plane, the first angle and the angular step, rad."""
     step = 2.0 * math.pi / config.beams
     angles = -math.pi + np.arange(config.beams) * step
     directions = np.stack([np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1).astype(np.float32)
@@ -285,10 +276,10 @@ def measure_scan(
     world: RaycastWorld, world_from_base: np.ndarray, directions: np.ndarray, config: ScanConfig,
     rng: np.random.Generator,
 ) -> np.ndarray:  # fmt: skip
-    """Return ranges (beams,) float32, metres, the nearest over the scan's heights, inf = no return."""
+    """Return ranges (beams,) float32, metres: per beam the nearest over all scan heights, inf = no return."""
     rays = np.concatenate([rays_from(directions, world_from_base)] * len(config.heights))
     rays[:, 2] = np.repeat(np.asarray(config.heights, np.float32), len(directions)) + world_from_base[2, 3]
     distance = world.cast(rays).distance.reshape(len(config.heights), -1).min(axis=0)
-    ranges = distance + rng.standard_normal(len(distance), np.float32) * np.float32(config.sigma)
+    ranges = distance + rng.standard_normal(len(distance), np.float32) * np.float32(SCAN_SIGMA)
     ranges[(distance < config.near) | (distance > config.far)] = np.inf
     return np.maximum(ranges, np.float32(config.near), out=ranges)

@@ -16,12 +16,12 @@ from lodestar_sim.textures import LEVELS, PLANKS, SIZE, texture_atlas
 from lodestar_sim.worlds.palette import MATERIALS
 from lodestar_sim.worlds.world import World
 
-_LAMP_HEIGHT = 2.35  # metres
+_LAMP_HEIGHT = 2.35  # metres above the floor
 _LAMP_REACH = 2.0  # metres in plan; upper limit of the distance to the lamp of a large room
-_ROOM_CELL = 0.25  # metres
+_ROOM_CELL = 0.25  # metres, cell size of the room raster
 _WOOD = MATERIALS.index("wood")
 _GLASS = MATERIALS.index("glass")
-_SKY = (168, 196, 226)  # sRGB of a ray that hits nothing
+_SKY = (168, 196, 226)  # sRGB colour of rays without a hit
 
 
 def _linear_table() -> np.ndarray:
@@ -30,7 +30,7 @@ def _linear_table() -> np.ndarray:
 
 
 def _display_table() -> np.ndarray:
-    """Return the sRGB byte of 4096 steps of linear light in 0..2, with a soft shoulder above 0.7."""
+    """Return the table (4096,) uint8 from linear light in 0..2 to sRGB, with a soft shoulder above 0.7."""
     light = np.arange(4096) / 2048.0
     light = np.where(light < 0.7, light, 1.0 - 0.3 * np.exp(-(light - 0.7) / 0.3))
     s = np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)
@@ -38,7 +38,10 @@ def _display_table() -> np.ndarray:
 
 
 def _offsets() -> np.ndarray:
-    """Return the sample offsets of occlusion: (16, 8, 2) float32, in radii, rotated per cell of a 4 x 4 tile."""
+    """Return (16, 8, 2) float32: 8 sample offsets for ambient occlusion per pixel of a repeating 4 x 4 tile.
+
+    Offsets are (x, y) in units of the sampling radius.
+    """
     order = np.array([0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5])
     angle = np.arange(8) * 2.4 + order[:, None] * (2.0 * np.pi / 16)
     radius = (np.arange(8) + 0.3 + order[:, None] / 20.0) / 9.0
@@ -50,7 +53,7 @@ _OFFSETS = _offsets()
 
 @dataclass(frozen=True)
 class Light:
-    """Strength of the light by channel (red, green, blue): of the rooms' lamps, and from everywhere."""
+    """Strength of the lamps in the rooms and of the ambient light, each by channel (red, green, blue)."""
 
     lamp: tuple[float, float, float] = (1.03, 1.0, 0.94)
     ambient: tuple[float, float, float] = (0.98, 1.0, 1.03)
@@ -61,9 +64,9 @@ DAYLIGHT = Light()
 
 @nb.njit(cache=True, fastmath=True)
 def _occlusion(distance, triangle, normal, rays, focal, offsets, reach):
-    """Return the open share of the half-space near each point, (H / 2, W / 2) float32, in screen space.
+    """Return the unoccluded share of the half-space near each point, (H / 2, W / 2) float32, in screen space.
 
-    Points inside one triangle's area are open and not sampled.
+    A point surrounded by its own triangle counts as unoccluded and is not sampled.
     """
     height, width = distance.shape
     rows, columns = (height + 1) // 2, (width + 1) // 2
@@ -116,7 +119,7 @@ def _occlusion(distance, triangle, normal, rays, focal, offsets, reach):
 
 @nb.njit(inline="always")
 def _texel(atlas, material, level, u, v):
-    """Return a bilinear sample of a texture level that repeats every 1.0."""
+    """Return the bilinear sample of a texture level at (u, v), in periods of the texture."""
     size = SIZE >> level
     x, y = (u - math.floor(u)) * size, (v - math.floor(v)) * size
     x0, y0 = int(x), int(y)
@@ -198,7 +201,7 @@ def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, 
             red = linear[colors[hit, 0]] * (ambient * ambient_color[0] + direct * lamp_color[0])
             green = linear[colors[hit, 1]] * (ambient * ambient_color[1] + direct * lamp_color[1])
             blue = linear[colors[hit, 2]] * (ambient * ambient_color[2] + direct * lamp_color[2])
-            # the texture level that matches the pixel's size
+            # choose the texture level that matches the pixel's size
             level_ground = abs(nz) > 0.7
             flat = math.sqrt(nx * nx + ny * ny) + np.float32(1e-6)
             ax, ay = nx / flat, ny / flat
@@ -229,7 +232,7 @@ def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, 
 
 
 class Shader:
-    """Paint the hits of a camera's rays."""
+    """Render colour images of a world from ray-cast hits."""
 
     def __init__(self, world: World):
         self._atlas, self._repeats, self._gloss = texture_atlas()
@@ -256,7 +259,7 @@ class Shader:
         camera: PinholeCamera,
         light: Light = DAYLIGHT,
     ) -> np.ndarray:
-        """Return an RGB image (H, W, 3) uint8 of hits whose rays have z = 1 in the optical frame."""
+        """Return the RGB image (H, W, 3) uint8 of hits; the rays have z = 1 in the optical frame."""
         size = (camera.height, camera.width)
         distance, focal = hits.distance.reshape(size), np.float32(camera.fx)
         occlusion = _occlusion(distance, hits.triangle, hits.normal, rays, focal, _OFFSETS, np.float32(0.35))

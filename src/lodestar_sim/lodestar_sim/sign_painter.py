@@ -1,4 +1,4 @@
-"""Paint signs into shaded images: their texture under the light that falls on their wall."""
+"""Painting of signs into shaded images, with the light that falls on their wall."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from lodestar_sim.worlds.elements import Sign
 from lodestar_sim.worlds.palette import rgb
 
 _FONT = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans-Bold.ttf"
-_TEXELS = 64  # of a capital letter's height in the finest texture
-_MAX_TEXELS = 4096  # of a texture's width
-_FAR = 12.0  # m, from which no sign is painted
-_FLUSH = 0.02  # m between a hit and the plane of a sign on it
-_SAMPLES = 3  # per pixel and axis
+_TEXELS = 64  # texels per height of a capital letter, finest level
+_MAX_TEXELS = 4096  # limit of a texture's width, texels
+_FAR = 12.0  # m, distance beyond which signs are not painted
+_FLUSH = 0.02  # m, largest distance between a hit and the plane of its sign
+_SAMPLES = 3  # texture samples per pixel and axis
 
 
 @functools.lru_cache(maxsize=256)
 def sign_texture(sign: Sign) -> np.ndarray:
-    """Return the plate's image (H, W, 3) uint8 sRGB, row 0 on top."""
+    """Return the image of the sign's plate, (H, W, 3) uint8 sRGB, row 0 on top."""
     scale = min(_TEXELS / sign.letter_height, _MAX_TEXELS / sign.size[0])  # texels per metre
     letter = max(round(scale * sign.letter_height), 4)
     width, height = (max(round(scale * side), 4) for side in sign.size)
@@ -34,7 +34,7 @@ def sign_texture(sign: Sign) -> np.ndarray:
     draw = ImageDraw.Draw(image)
     edge = tuple(round(0.75 * b + 0.25 * i) for b, i in zip(rgb(sign.background), rgb(sign.ink)))
     draw.rectangle((0, 0, width - 1, height - 1), outline=edge, width=max(letter // 16, 1))
-    font = ImageFont.truetype(str(_FONT), round(letter / 0.729))  # its capitals are 0.729 em high
+    font = ImageFont.truetype(str(_FONT), round(letter / 0.729))  # capitals of this font are 0.729 em high
     lines = sign.text.split("\n")
     for row, line in enumerate(lines):
         middle = (width / 2, height * (row + 0.5) / len(lines) + letter / 2)
@@ -45,7 +45,7 @@ def sign_texture(sign: Sign) -> np.ndarray:
 
 @functools.lru_cache(maxsize=1024)
 def _shrunk(sign: Sign, level: int) -> np.ndarray:
-    """Return the texture in linear light (H, W, 3) float32, each level half as fine."""
+    """Return a sign's texture in linear light, (H, W, 3) float32, at 1 / 2**level of the full resolution."""
     fine = sign_texture(sign)
     size = (max(fine.shape[1] >> level, 2), max(fine.shape[0] >> level, 2))
     return _linear(cv2.resize(fine, size, interpolation=cv2.INTER_AREA))
@@ -57,7 +57,7 @@ def _linear(srgb: np.ndarray) -> np.ndarray:
 
 
 class SignPainter:
-    """Paint the signs of a world. display: (4096,) uint8, sRGB of linear light in 0..2, as the shader shows it."""
+    """Paint the signs of a world. display: (4096,) uint8, the shader's table from linear light in 0..2 to sRGB."""
 
     def __init__(self, signs: Sequence[Sign], display: np.ndarray) -> None:
         self._signs = [(sign, *_axes(sign)) for sign in signs]
@@ -69,7 +69,7 @@ class SignPainter:
     def paint(
         self, image: np.ndarray, hits: Hits, rays: np.ndarray, scene: RaycastWorld, camera: PinholeCamera
     ) -> None:
-        """Paint onto an image (H, W, 3) uint8 where a hit lies on the surface of a sign; nothing else changes."""
+        """Paint signs onto an image (H, W, 3) uint8, in place, at the pixels whose hits lie on a sign."""
         if not self._signs:
             return
         origin = rays[0, :3].astype(np.float64)
@@ -109,10 +109,10 @@ class SignPainter:
         shown = np.flatnonzero(flush & inside & (triangle != MISS))
         if not len(shown):
             return
-        pixel = np.median(plane[shown]) / camera.fx  # metres
+        pixel = np.median(plane[shown]) / camera.fx  # metres per pixel at the sign's distance
         level = max(int(np.log2(max(pixel / _SAMPLES * sign_texture(sign).shape[1] / sign.size[0], 1.0))), 0)
         texture = _shrunk(sign, level)
-        # the texture is sampled on a grid within each pixel; steps of the ray are those of the whole image
+        # the texture is sampled on a grid within each pixel
         across = (rays[camera.width - 1, 3:] - rays[0, 3:]).astype(np.float64) / (camera.width - 1)
         down = (rays[-camera.width, 3:] - rays[0, 3:]).astype(np.float64) / (camera.height - 1)
         total = np.zeros((len(shown), 3), np.float32)

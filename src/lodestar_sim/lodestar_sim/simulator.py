@@ -19,16 +19,17 @@ from lodestar_sim.worlds.geometry import Geometry, join
 from lodestar_sim.worlds.terrain import Terrain
 from lodestar_sim.worlds.world import World, WorldObject
 
+PHYSICS_STEP = 0.02  # s, 50 Hz; chosen
+RASTER = 0.02  # m, cell of the collision raster; chosen
+
 #: A base pose: (x, y, yaw), or map_from_base (4, 4).
 Pose = Sequence[float] | np.ndarray
 
 
 @dataclass(frozen=True)
 class SimConfig:
-    """The simulated robot and its sensors."""
+    """Configuration of the simulated robot, its odometry, localisation and sensors."""
 
-    physics_step: float = 0.02  # s, 50 Hz; chosen
-    raster: float = 0.02  # m, cell of the collision raster; chosen
     walkers_wait: float = 0.0  # s for which a walker waits before a robot in its way; 0 = it walks through
     robot: RobotConfig = field(default_factory=RobotConfig)
     odometry: OdometryConfig = field(default_factory=OdometryConfig)
@@ -39,8 +40,8 @@ class SimConfig:
 class Simulator:
     """Step the world and the robot, and simulate the sensors. The same world, seed and commands give the same run.
 
-    `start` is (x, y, yaw) in the world, the world's own start by default; storey: index of the one on which it lies.
-    Every sensor draws from a generator of its own, so that leaving one out does not change the data of another.
+    start: (x, y, yaw) in the world, by default the world's own. storey: index of the storey of the start.
+    Every sensor has its own random generator, so that omitting one sensor does not change the data of another.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Simulator:
     ) -> None:
         self.world = world
         self.config = config
-        self.epoch = 0.0  # s, stamp of the start: 0, or the time of a clock that others have
+        self.epoch = 0.0  # s, stamp of the start: 0, or the time of a shared clock
         self._ticks = 0
         streams = np.random.SeedSequence(seed).spawn(5)
         robot_rng, self._depth_rng, self._label_rng, self._lidar_rng, self._scan_rng = (
@@ -61,16 +62,16 @@ class Simulator:
         )
         pose = world.start if start is None else start
         self._grounds = world.grounds
-        self.storey = storey  # on which the robot is, of the world's
+        self.storey = storey  # index of the robot's storey in `world.storeys`
         self.robot = Robot(
             config.robot, config.odometry, config.localization, pose, robot_rng, self._grounds[storey]
         )
         self._walkers = frozenset(event.object_id for event in world.events if event.kind == "walk")
         self._manners = Manners(config.walkers_wait)
-        self.things: tuple[WorldObject, ...] = ()  # the objects where they are now
+        self.things: tuple[WorldObject, ...] = ()  # objects at their current poses
         self._shader = Shader(world)
         self._directions: dict[tuple[int, int], np.ndarray] = {}
-        self._lidar_directions = sensors.lidar_directions(config.sensors.lidar)
+        self._lidar_directions = sensors.lidar_directions()
         scan = config.sensors.scan
         self._scan_directions, self._scan_first, self._scan_step = sensors.scan_directions(scan)
         self._standing: tuple[tuple[WorldObject, ...], frozenset[int]] | None = None
@@ -78,7 +79,7 @@ class Simulator:
         self._follow_world()
 
     def warm_up(self) -> None:
-        """Compile everything before the first frame, without changing this run."""
+        """Compile all numba functions before the first frame, without changing this run."""
         other = Simulator(self.world, self.config, 0, self.robot.pose, self.storey)
         other.set_command(0.1, 0.0, 0.0)
         other.step()
@@ -88,12 +89,12 @@ class Simulator:
 
     @property
     def time(self) -> float:
-        """Return seconds since the start."""
-        return self._ticks * self.config.physics_step
+        """Return the simulated seconds since the start."""
+        return self._ticks * PHYSICS_STEP
 
     @property
     def stamp(self) -> float:
-        """Return the stamp of what is measured now, seconds."""
+        """Return the stamp of current measurements, seconds."""
         return self.epoch + self.time
 
     @property
@@ -108,12 +109,12 @@ class Simulator:
 
     @property
     def odom_from_base(self) -> np.ndarray:
-        """(4, 4)."""
+        """Return the pose (4, 4) of base_link by odometry."""
         return self.robot.odom_from_base
 
     @property
     def map_from_odom(self) -> np.ndarray:
-        """Return (4, 4) by localisation."""
+        """Return the localisation's correction (4, 4) of odometry."""
         return self.robot.map_from_odom
 
     @property
@@ -123,12 +124,12 @@ class Simulator:
 
     @property
     def collisions(self) -> int:
-        """Return the number of contacts that the robot drove into, one per touch."""
+        """Return the number of contacts caused by the robot's motion, one per touch."""
         return self.robot.collisions
 
     @property
     def solid(self) -> np.ndarray:
-        """Return the places (N, 2) on the robot's storey, metres, that a body on the floor may not touch."""
+        """Return the centres (N, 2), metres, of the collision cells on the robot's storey."""
         return self._rasters[self.storey].points()
 
     @property
@@ -138,8 +139,9 @@ class Simulator:
 
     @property
     def base_from_ground(self) -> np.ndarray:
-        """Return (4, 4) of the ground between the feet, to which the sensors' heights refer; base_link may lie
-        above.
+        """Return the transform (4, 4) base_link <- ground frame between the feet.
+
+        The sensors' heights are given in the ground frame.
         """
         return planar_transform(0.0, 0.0, 0.0, -self.config.robot.base_height)
 
@@ -150,24 +152,24 @@ class Simulator:
 
     @property
     def path_length(self) -> float:
-        """Return the metres driven."""
+        """Return the distance driven, metres."""
         return self.robot.path_length
 
     def set_command(self, vx: float, vy: float, wz: float) -> None:
-        """Command a body velocity; it is valid until the command time-out."""
+        """Command a body velocity (m/s, rad/s); it is valid until the command timeout."""
         self.robot.command((vx, vy, wz))
 
     def step(self, dt: float | None = None) -> None:
-        """Advance by `dt` seconds, one physics step by default; at least one, a whole number of them."""
-        for _ in range(1 if dt is None else max(1, round(dt / self.config.physics_step))):
+        """Advance by `dt` seconds, rounded to whole physics steps, at least one; default: one step."""
+        for _ in range(1 if dt is None else max(1, round(dt / PHYSICS_STEP))):
             self._ticks += 1
             if self.time >= self._next_change:
                 self._follow_world()
-            self.robot.step(self.config.physics_step, self._rasters[self.storey], list(self._bodies.values()))
+            self.robot.step(PHYSICS_STEP, self._rasters[self.storey], list(self._bodies.values()))
             self._change_storey()
 
     def _change_storey(self) -> None:
-        """Hand the robot over to the ground of the storey that it is nearer to, on a flight between the two."""
+        """Set the robot's storey to the one nearest to its height, which changes while it walks on stairs."""
         storeys, height = self.world.storeys, self.robot.ground_height
         if not storeys or self.robot.falls:
             return
@@ -177,7 +179,7 @@ class Simulator:
             self.robot.stand_on(self._grounds[nearest])
 
     def _follow_world(self) -> None:
-        """Apply the events up to now; rebuild only what they changed."""
+        """Apply the world's events up to now; rebuild geometry only if objects changed."""
         for event in self.world.shifts(self._followed, self.time):
             if event.pose is None:
                 self.robot.mend_belief()
@@ -197,8 +199,8 @@ class Simulator:
             self._raycast.movers[key].world_from_body = world_from_body
             self._bodies[key] = (self._bodies[key][0], world_from_body)
         walking = [things[key] for key in standing[1]]
-        self._manners.observe(self.time, self.config.physics_step, walking, self.robot.pose)
-        late = walking and self._manners.waited  # their walks end later than the world says
+        self._manners.observe(self.time, PHYSICS_STEP, walking, self.robot.pose)
+        late = walking and self._manners.waited  # waiting walkers finish later than the world file says
         self._next_change = self.time if late else self.world.next_change(self.time)
 
     def _rebuild(self, things: dict[int, WorldObject], walkers: frozenset[int]) -> None:
@@ -207,7 +209,7 @@ class Simulator:
         self._bodies: dict[int, tuple[CollisionRaster, np.ndarray]] = {}
         for key in sorted(walkers):
             moving[key] = join([(key, self.world.shape(things[key]).mesh)])
-            self._bodies[key] = (self._rasterize(moving[key], self._grounds[0]), np.eye(4))
+            self._bodies[key] = (self._rasterize(moving[key], None), np.eye(4))
         if self._standing is None:
             self._raycast = RaycastWorld(still, moving)
         else:
@@ -221,19 +223,19 @@ class Simulator:
         self._labeler = Labeler(self.world.labels(self.time))
 
     def _storey_raster(self, storey: World) -> CollisionRaster:
-        """Return what stands on one storey, whose floor is z = 0; between the walls of a flight nothing does."""
+        """Return the collision raster of one storey, whose floor is z = 0; flights of stairs are left free."""
         geometry = replace(storey, flights=()).geometry(self.time)
-        raster = CollisionRaster(geometry.vertices, geometry.triangles, self.config.robot, self.config.raster)
+        raster = CollisionRaster(geometry.vertices, geometry.triangles, RASTER)
         for flight in storey.flights:
             raster.clear(flight.x0, flight.y0, flight.x1, flight.y1)
         return raster
 
     def _rasterize(self, geometry: Geometry, ground: Terrain | None) -> CollisionRaster:
         vertices = geometry.vertices
-        if ground is not None and len(vertices):  # the collision raster follows the ground's height
+        if ground is not None and len(vertices):  # heights become relative to the ground
             vertices = vertices.copy()
             vertices[:, 2] -= ground.nearest(vertices).astype(np.float32)
-        return CollisionRaster(vertices, geometry.triangles, self.config.robot, self.config.raster)
+        return CollisionRaster(vertices, geometry.triangles, RASTER)
 
     def _camera_rays(self, camera: PinholeCamera, world_from_optical: np.ndarray) -> np.ndarray:
         size = (camera.width, camera.height)
@@ -244,15 +246,15 @@ class Simulator:
     def render(
         self, rgb: bool = True, width: int | None = None, height: int | None = None, labels: bool = True
     ) -> CameraFrame:
-        """Return the camera's current frame, at its own size by default.
+        """Return the camera's current frame, by default in the configured size.
 
-        labels: without, the frame holds no truth: its labels are 0 and their table is empty.
+        labels: False leaves all labels 0 and their table empty.
         """
         config = self.config.sensors
         camera = config.camera.pinhole(width, height)
         rays = self._camera_rays(camera, self.robot.world_from_ground @ config.camera.base_from_optical)
         hits = self._raycast.cast_image(rays, camera.height, camera.width)
-        depth_mm = sensors.measure_depth(hits, rays, camera, config.depth, self._depth_rng)
+        depth_mm = sensors.measure_depth(hits, rays, camera, self._depth_rng)
         told, table = np.zeros((camera.height, camera.width), np.uint16), dict[int, dict[str, str]]()
         if labels:
             told, table = self._labeler.label(hits, self._raycast, camera, self._label_rng)
@@ -269,7 +271,7 @@ class Simulator:
         )
 
     def scan(self) -> ScanFrame:
-        """The planar scan now, in scan_link."""
+        """Return the current planar scan in scan_link."""
         config = self.config.sensors.scan
         ranges = sensors.measure_scan(
             self._raycast, self.robot.world_from_ground, self._scan_directions, config, self._scan_rng
@@ -280,17 +282,15 @@ class Simulator:
         """Return the LiDAR's current points (N, 3) float32 in lidar_link, metres."""
         config = self.config.sensors.lidar
         world_from_lidar = self.robot.world_from_ground @ planar_transform(config.x, 0.0, 0.0, config.z)
-        return sensors.measure_lidar(
-            self._raycast, world_from_lidar, self._lidar_directions, config, self._lidar_rng
-        )
+        return sensors.measure_lidar(self._raycast, world_from_lidar, self._lidar_directions, self._lidar_rng)
 
     def render_view(
         self, pose: Pose, width: int | None = None, height: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """RGB (H, W, 3) uint8 and noise-free depth (H, W) uint16 mm from a base pose.
+        """Return RGB (H, W, 3) uint8 and noise-free depth (H, W) uint16, mm, seen from a base pose.
 
-        pose: (x, y, yaw) or a (4, 4) map_from_base. Draws from no generator: the run goes on as if nobody
-        looked.
+        pose: (x, y, yaw) or a (4, 4) map_from_base. Uses no random generator, so the run is not
+        affected.
         """
         hits, rays, camera = self._view(pose, width, height)
         depth = np.where(np.isfinite(hits.distance), hits.distance, 0.0)
@@ -301,7 +301,7 @@ class Simulator:
     def view_truth(
         self, width: int | None = None, height: int | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the camera's current view without error, for reports.
+        """Return the camera's current view without noise, for reports.
 
         Object ids (H, W) int32, 0 = structure or nothing; depth (H, W) float32, metres, inf = nothing; and
         world_from_camera (4, 4).
@@ -317,7 +317,7 @@ class Simulator:
     def object_mask(
         self, pose: Pose, object_ids: Iterable[int], width: int | None = None, height: int | None = None
     ) -> np.ndarray:
-        """Return the pixels of objects in `render_view` from a base pose, (H, W) bool; for reports."""
+        """Return the mask (H, W) bool of objects in `render_view` from a base pose; for reports."""
         hits, _, camera = self._view(pose, width, height)
         mask = np.zeros(len(hits.triangle), bool)
         hit = hits.triangle != MISS
@@ -327,7 +327,7 @@ class Simulator:
     def _view(
         self, pose: Pose, width: int | None, height: int | None
     ) -> tuple[Hits, np.ndarray, PinholeCamera]:
-        """Return hits and rays of the camera at a base pose, (x, y, yaw) or (4, 4)."""
+        """Return hits, rays and model of the camera at a base pose, (x, y, yaw) or (4, 4)."""
         world_from_base = np.asarray(pose, np.float64)
         if world_from_base.shape != (4, 4):
             world_from_base = planar_transform(*world_from_base)

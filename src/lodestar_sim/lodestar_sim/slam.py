@@ -1,16 +1,16 @@
-"""A stand-in for graph SLAM: odometry drifts between loop closures, and a closure moves the newest nodes.
+"""A stand-in for graph SLAM: poses drift between loop closures, and a closure moves the newest nodes.
 
-The graph has a node per half metre, an edge to the node before it, and one wherever the robot is back at an old node;
-its poses are the least-squares solution with the first node fixed (Grisetti et al. 2010, "A tutorial on graph-based
-SLAM"). As in SLAM Toolbox (Karto's `Mapper::Process`, `MapperGraph::AddEdges`) a new node is laid where its scan fits
-those of the running buffer best, wherever odometry has it, and `map` <- `odom` follows at each node. What the buffer
-believes is wrong already, so that the errors of matches add up to a random walk without a scale: with the noise
-below, which was chosen from SLAM Toolbox's parameters before any result, each match leaves 2 / (buffer + 1) of its own
-error in all that follows, 0.004 m and 0.0005 rad, so that 100 m end about 0.1 to 0.3 m off.
+The graph has a node per half metre, an edge to the previous node, and an edge to an old node wherever the robot returns
+to it; its poses are the least-squares solution with the first node fixed (Grisetti et al. 2010, "A tutorial on
+graph-based SLAM"). As in SLAM Toolbox (Karto's `Mapper::Process`, `MapperGraph::AddEdges`) a new node is placed where
+its scan best fits the scans of the running buffer, and `map` <- `odom` is updated at each node. The nodes of the buffer
+have errors themselves, so that match errors add up to a random walk: with the noise below, which was chosen from SLAM
+Toolbox's parameters before any result, each match adds 2 / (buffer + 1) of its own error to all later poses, 0.004 m
+and 0.0005 rad, so that the error after 100 m is about 0.1 to 0.3 m.
 
-Left out: a match that odometry's guess pulls to itself (Karto's penalties), a corridor without features along which no
-match holds, scans without overlap, and a wrong match. With `matches` off the edges are odometry's alone, and nothing
-moves between closures: worse than a real SLAM.
+Not modelled: the bias of matches towards odometry (Karto's penalties), corridors without features, scans without
+overlap, and wrong matches. With `matches` off all edges come from odometry, and `map` <- `odom` is constant between
+closures: worse than a real SLAM.
 """
 
 from __future__ import annotations
@@ -21,68 +21,75 @@ from dataclasses import dataclass
 import numpy as np
 
 from lodestar.geometry.pose_graph import PoseGraph
-from lodestar.geometry.poses import inverse, planar_transform, wrap_angle, yaw_of
+from lodestar.geometry.poses import inverse, planar_pose, planar_transform, wrap_angle
 from lodestar.timing.stamps import Periodic
+
+SLAM_SPACING = 0.5  # metres between nodes; SLAM Toolbox's default
+SLAM_HEADING = 0.5  # radians between nodes; SLAM Toolbox's default
+# metres from a new node to the old node of a closure; SLAM Toolbox's default of loop_search_maximum_distance
+SLAM_REACH = 3.0
+# metres of path between both nodes of a closure; scan_buffer_maximum_scan_distance of our profile
+SLAM_CHAIN = 10.0
+SLAM_EVERY = 1.0  # metres of path between two closures; chosen
+# metres, standard deviation of a match; chosen, two cells of SLAM Toolbox's correlation_search_space_resolution
+SLAM_MATCH = 0.02
+# radians, standard deviation of a match; chosen, SLAM Toolbox's fine_search_angle_offset of 0.00349
+SLAM_MATCH_TURN = 0.003
+SLAM_BUFFER = 10  # nodes that a scan is matched with; SLAM Toolbox's default of scan_buffer_size
+# metres to the farthest of these nodes; SLAM Toolbox's scan_buffer_maximum_scan_distance
+SLAM_BUFFER_REACH = 10.0
+# metres from odometry's guess in which a match is sought; half of SLAM Toolbox's
+# correlation_search_space_dimension
+SLAM_SEARCH = 0.25
+# radians from odometry's guess in which a match is sought; SLAM Toolbox's coarse_search_angle_offset
+SLAM_SEARCH_TURN = 0.349
+# seconds between two publications of the graph; chosen between SLAM Toolbox's default, 10, and our profile's 1
+SLAM_GRAPH_PERIOD = 5.0
+# Standard deviations of odometry, by which the graph weighs its edges (issue 37).
+SLAM_WAY = 0.015  # metres per metre driven
+SLAM_TURN = 0.01  # radians per radian turned
+SLAM_WAY_TURN = 0.0044  # radians per metre driven
 
 
 @dataclass(frozen=True)
 class SlamConfig:
-    """Rules for the nodes and closures of the stand-in, and its noise."""
+    """Switches of the simulated SLAM: on or off, loop closures, and scan matching between closures."""
 
-    enabled: bool = False  # False: map <- odom is without drift, but for the walk of `LocalizationConfig`
+    enabled: bool = False  # False: map <- odom has only the errors of `LocalizationConfig`
     closes: bool = True  # False: no loop is ever closed
-    matches: bool = True  # False: no scan is matched on the way; between closures it is as good as odometry
-    spacing: float = 0.5  # metres between nodes; SLAM Toolbox's default
-    heading: float = 0.5  # radians between nodes; likewise
-    reach: float = 3.0  # metres to the old node; SLAM Toolbox's default of loop_search_maximum_distance
-    chain: float = 10.0  # metres of way between the two; scan_buffer_maximum_scan_distance of our profile
-    every: float = 1.0  # metres of way between two closures; chosen
-    # metres, standard deviation of a match; chosen, two cells of SLAM Toolbox's correlation_search_space_resolution
-    match: float = 0.02
-    match_turn: float = 0.003  # radians, likewise; chosen, its fine_search_angle_offset of 0.00349
-    buffer: int = 10  # nodes that a scan is matched with; SLAM Toolbox's default of scan_buffer_size
-    buffer_reach: float = 10.0  # metres to the farthest of them; its scan_buffer_maximum_scan_distance
-    # metres from odometry's guess in which a match is sought; half of its correlation_search_space_dimension
-    search: float = 0.25
-    search_turn: float = 0.349  # radians, likewise; its coarse_search_angle_offset
-    # seconds between two publications of its graph; chosen between SLAM Toolbox's default, 10, and our profile's 1
-    graph_period: float = 5.0
-    # Standard deviations of odometry, by which the graph weighs its edges (issue 37).
-    way: float = 0.015  # metres per metre driven
-    turn: float = 0.01  # radians per radian turned
-    way_turn: float = 0.0044  # radians per metre driven
+    matches: bool = True  # False: no scan matching; between closures the poses are those of odometry
 
 
 class SlamStandIn:
-    """Poses of nodes as the graph has them, and map <- odom. rng: of the matches."""
+    """Simulated pose graph, and the resulting map <- odom. rng: source of the noise of scan matches."""
 
     def __init__(self, config: SlamConfig, rng: np.random.Generator) -> None:
         self.config, self._rng = config, rng
-        self._noise = np.array([config.match, config.match, config.match_turn])
+        self._noise = np.array([SLAM_MATCH, SLAM_MATCH, SLAM_MATCH_TURN])
         self.map_from_odom = np.eye(4)
         self.closures = 0
-        self._true: list[np.ndarray] = []  # (3,) x, y, yaw each
+        self._true: list[np.ndarray] = []  # true poses of the nodes, (3,) x, y, yaw each
         self._odometry: list[np.ndarray] = []
         self._poses: list[np.ndarray] = []
         self._way: list[float] = []
         self._edges: list[
             tuple[int, int, np.ndarray, np.ndarray]
-        ] = []  # from, to, relative pose (3,), weights (3,)
-        self._closed_at = -math.inf  # metres of way
-        self._graph_due = Periodic(config.graph_period)
+        ] = []  # indices of both nodes, relative pose (3,), weights (3,)
+        self._closed_at = -math.inf  # metres driven until the last closure
+        self._graph_due = Periodic(SLAM_GRAPH_PERIOD)
 
     def take(self, true: np.ndarray, odometry: np.ndarray) -> bool:
-        """Take the true pose (3,) and that of odometry; return whether a loop was closed."""
+        """Update the graph with the true pose (3,) and the pose by odometry (3,); return whether a loop was closed."""
         config = self.config
         if not self._true:
             self._begin(true, odometry)
             return False
         step = _between(self._odometry[-1], odometry)
         distance, angle = math.hypot(step[0], step[1]), abs(step[2])
-        if distance < config.spacing and angle < config.heading:
+        if distance < SLAM_SPACING and angle < SLAM_HEADING:
             return False
         sigma = np.array(
-            [config.way * distance + 0.005] * 2 + [config.way_turn * distance + config.turn * angle + 0.002]
+            [SLAM_WAY * distance + 0.005] * 2 + [SLAM_WAY_TURN * distance + SLAM_TURN * angle + 0.002]
         )
         last = len(self._true)
         guess = _moved(self._poses[-1], step)
@@ -101,15 +108,15 @@ class SlamStandIn:
         return closed
 
     def _matched(self, true: np.ndarray, guess: np.ndarray) -> np.ndarray | None:
-        """Return where the scan of a pose (3,) fits those of the buffer on average, with noise; None = nowhere near the
-        guess (3,).
+        """Return the matched pose (3,) of a scan: the mean over the buffer's nodes, with noise.
+
+        true: (3,) true pose of the scan; guess: (3,) pose by odometry. None if the match is too far from the guess.
         """
-        config = self.config
-        buffer = range(max(0, len(self._poses) - config.buffer), len(self._poses))
+        buffer = range(max(0, len(self._poses) - SLAM_BUFFER), len(self._poses))
         seen = [
             _moved(self._poses[k], _between(self._true[k], true))
             for k in buffer
-            if np.linalg.norm(self._poses[k][:2] - guess[:2]) <= config.buffer_reach
+            if np.linalg.norm(self._poses[k][:2] - guess[:2]) <= SLAM_BUFFER_REACH
         ]
         if not seen:
             return None
@@ -117,24 +124,24 @@ class SlamStandIn:
         away[:, 2] = wrap_angle(away[:, 2])
         found = _moved(guess + away.mean(axis=0), self._rng.normal(size=3) * self._noise)
         off = _between(guess, found)
-        inside = np.abs(off[:2]).max() <= config.search and abs(off[2]) <= config.search_turn
+        inside = np.abs(off[:2]).max() <= SLAM_SEARCH and abs(off[2]) <= SLAM_SEARCH_TURN
         return found if inside else None
 
     def _place_odom(self) -> None:
-        """Lay map <- odom so that odometry's newest node lies on the graph's."""
+        """Set map <- odom so that odometry's pose of the newest node coincides with its pose in the graph."""
         self.map_from_odom = planar_transform(*self._poses[-1]) @ inverse(
             planar_transform(*self._odometry[-1])
         )
 
     def graph(self, stamp: float) -> PoseGraph | None:
-        """Return the graph as SLAM Toolbox publishes it, without headings and stamps of its nodes, where it is due."""
+        """Return the graph's node positions, as SLAM Toolbox publishes them; None if they are not due yet."""
         if not self._graph_due.due(stamp):
             return None
         return PoseGraph(stamp, np.arange(len(self._poses)), np.array(self._poses)[:, :2])
 
     @property
     def error(self) -> float:
-        """Return the metres between the nodes and the true places, on average."""
+        """Return the mean distance, metres, between the nodes' poses and their true positions."""
         return float(np.linalg.norm((np.array(self._poses) - np.array(self._true))[:, :2], axis=1).mean())
 
     def _begin(self, true: np.ndarray, odometry: np.ndarray) -> None:
@@ -145,16 +152,19 @@ class SlamStandIn:
         self._way.append(0.0)
 
     def _close(self, last: int) -> bool:
-        """Add an edge to the nearest old node, and solve the graph."""
-        config, true = self.config, np.array(self._true)
-        if self._way[last] - self._closed_at < config.every:
+        """Close a loop from the newest to the nearest old node, and solve the graph; return whether it did.
+
+        It does not if no old node is near, or too soon after the last closure.
+        """
+        true = np.array(self._true)
+        if self._way[last] - self._closed_at < SLAM_EVERY:
             return False
-        old = np.flatnonzero(np.array(self._way) <= self._way[last] - config.chain)
+        old = np.flatnonzero(np.array(self._way) <= self._way[last] - SLAM_CHAIN)
         if not len(old):
             return False
         gaps = np.linalg.norm(true[old, :2] - true[last, :2], axis=1)
         nearest = int(old[gaps.argmin()])
-        if gaps.min() > config.reach:
+        if gaps.min() > SLAM_REACH:
             return False
         seen = _between(true[nearest], true[last]) + self._rng.normal(size=3) * self._noise
         self._edges.append((nearest, last, seen, self._noise**-2.0))
@@ -165,20 +175,18 @@ class SlamStandIn:
 
 
 def _between(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return the pose (3,) of `other` seen from `one`."""
-    seen = inverse(planar_transform(*one)) @ planar_transform(*other)
-    return np.array([seen[0, 3], seen[1, 3], yaw_of(seen)])
+    """Return the pose (3,) of `other` relative to `one`."""
+    return planar_pose(inverse(planar_transform(*one)) @ planar_transform(*other))
 
 
 def _moved(pose: np.ndarray, step: np.ndarray) -> np.ndarray:
-    end = planar_transform(*pose) @ planar_transform(*step)
-    return np.array([end[0, 3], end[1, 3], yaw_of(end)])
+    return planar_pose(planar_transform(*pose) @ planar_transform(*step))
 
 
 def _solved(
     poses: np.ndarray, edges: list[tuple[int, int, np.ndarray, np.ndarray]], rounds: int = 8
 ) -> np.ndarray:
-    """Return the poses (N, 3) that fit the edges best, the first one unchanged (Gauss-Newton)."""
+    """Return the least-squares poses (N, 3) for the edges, with the first pose fixed (Gauss-Newton)."""
     from scipy import sparse
     from scipy.sparse.linalg import spsolve
 
@@ -191,7 +199,7 @@ def _solved(
         dx, dy = (poses[j, :2] - poses[i, :2]).T
         error = np.column_stack([c * dx + s * dy, -s * dx + c * dy, poses[j, 2] - poses[i, 2]]) - seen
         error[:, 2] = wrap_angle(error[:, 2])
-        parts = (  # row of the edge, column of the pose, derivative
+        parts = (  # row within the edge, node, column within the pose, derivative
             (0, i, 0, -c), (0, i, 1, -s), (0, i, 2, -s * dx + c * dy), (0, j, 0, c), (0, j, 1, s),
             (1, i, 0, s), (1, i, 1, -c), (1, i, 2, -c * dx - s * dy), (1, j, 0, -s), (1, j, 1, c),
             (2, i, 2, -np.ones_like(c)), (2, j, 2, np.ones_like(c)),

@@ -1,4 +1,4 @@
-"""Start of a run: the world, the robot's place in it and the rates of what it publishes."""
+"""Start of a run: world, start pose of the robot and publishing rates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TASKS = ("default", "none")
 
 @dataclass(frozen=True)
 class SimNodeConfig:
-    """Parameters of the simulator's node."""
+    """Parameters of the simulator's node: world, task, start pose, real-time factor and rates."""
 
     world: str = "apartment"  # apartment | office | warehouse | a world file | a real map
     seed: int = 1  # of a generated world, and of the noise of the sensors
@@ -32,11 +32,8 @@ class SimNodeConfig:
     # true: labels, depth and frames as Isaac Sim's bridge gives them (isaac/contract.yaml), and no scan
     isaac_bridge: bool = False
     cmd_vel_stamped: bool = False  # listen to TwistStamped
-    silence_timeout: float = 0.5  # s of real time without a command, after which the robot is stopped; chosen
-    camera_rate: float = 10.0  # Hz; chosen
     camera_width: int = 0  # pixels, 0 = the camera's own
     camera_height: int = 0  # pixels, 0 = the camera's own
-    lidar_rate: float = 10.0  # Hz, of points and scan; chosen
     simulator: SimConfig = field(default_factory=SimConfig)
 
     def make_simulator(self) -> Simulator:
@@ -57,7 +54,7 @@ def start_pose(world: World, seed: int, task: str) -> tuple[float, float, float]
         raise ValueError(f"task is {task!r}; it is one of {', '.join(TASKS)}")
     if task == "none":
         return world.start
-    from lodestar_sim.tasks import default_task  # a slow search of the whole world
+    from lodestar_sim.tasks import default_task  # slow import, needed for task "default" only
 
     try:
         return default_task(world, seed).start

@@ -1,4 +1,4 @@
-"""Judges by ground truth of steps that end at a place, wait, patrol, count or list."""
+"""Ground-truth checks of directive steps that go to a place, wait, patrol, count or list."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar_sim.judge import judge_find, things_meant
 from lodestar_sim.worlds.world import World
 
-REACHED = 0.5  # m from a pose that was named
-STILL = 0.05  # m, less than which the robot stood
-LISTED = 0.9  # share of the things that a list must have
+REACHED = 0.5  # m, distance at which a pose counts as reached
+STILL = 0.05  # m, motion below which the robot counts as standing
+LISTED = 0.9  # share of the true objects that a list must contain
 
 
 @dataclass(frozen=True)
 class StepVerdict:
-    """Whether a step was done. ended: index into the path after which the next one begins."""
+    """Result of a judged step. ended: index into the path at which the next step begins."""
 
     success: bool
     message: str
@@ -30,9 +30,9 @@ class StepVerdict:
 def judge_steps(
     world: World, directive: Directive, path: np.ndarray, listed: Collection[int] = ()
 ) -> StepVerdict:
-    """Whether the steps were done in their order; the first that was not speaks.
+    """Return whether all steps were done in order, with the message of the first failed step.
 
-    path: (N, 4) stamp, x, y, yaw. listed: ids of the things that the robot's answer means, for COUNT and LIST.
+    path: (N, 4) stamp, x, y, yaw. listed: ids of the objects in the robot's answer, for COUNT and LIST.
     """
     index, told = 0, []
     todo = [step for step in directive.steps for _ in range(max(step.times, 1))] * max(directive.times, 1)
@@ -70,7 +70,7 @@ def _judge(
 
 
 def rooms_called(world: World, names: Iterable[str]) -> list[np.ndarray]:
-    """Polygons (K, 2) of the rooms of these names."""
+    """Return the polygons (K, 2), metres, of the rooms with these names."""
     lexicon = load_lexicon()
     wanted = {lexicon.room(name) or name for name in names}
     return [
@@ -79,7 +79,7 @@ def rooms_called(world: World, names: Iterable[str]) -> list[np.ndarray]:
 
 
 def inside(polygon: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Whether points (N, 2) lie in a polygon (K, 2): bool (N,)."""
+    """Return (N,) bool: whether points (N, 2) lie in a polygon (K, 2)."""
     x, y = points[:, 0], points[:, 1]
     odd = np.zeros(len(points), bool)
     for (x0, y0), (x1, y1) in zip(polygon, np.roll(polygon, -1, axis=0)):
@@ -91,7 +91,7 @@ def inside(polygon: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def _visited(world: World, item: Item, path: np.ndarray, index: int) -> StepVerdict:
-    """Whether the robot came into the room, or stood before the thing, at `index` or later."""
+    """Return whether the robot entered the room, or found the object, that `item` names, at `index` or later."""
     names = [graph.target.category for graph in item.best]
     lexicon = load_lexicon()
     if all(lexicon.room(name) is not None for name in names):
@@ -111,7 +111,10 @@ def _visited(world: World, item: Item, path: np.ndarray, index: int) -> StepVerd
 
 
 def _place_of(pose: Pose, robot: np.ndarray) -> np.ndarray:
-    """Return (2,) in map of a pose that is said in map, or from where the robot (3,) stood as the step began."""
+    """Return the position (2,) in map of a pose given in map or relative to the robot.
+
+    robot: (3,) x, y, yaw at the beginning of the step.
+    """
     place = np.array([pose.x, pose.y])
     if pose.frame != ROBOT_FRAME:
         return place
@@ -120,7 +123,7 @@ def _place_of(pose: Pose, robot: np.ndarray) -> np.ndarray:
 
 
 def _came_to(path: np.ndarray, index: int, place: np.ndarray, name: str, is_last: bool) -> StepVerdict:
-    """Whether it came to the place at `index` or later; the last step ends there."""
+    """Return whether the robot reached a place (2,) at `index` or later; in the last step it must also end there."""
     away = np.hypot(*(path[index:, 1:3] - place).T)
     near = np.flatnonzero(away <= REACHED)
     if not len(near):
@@ -132,7 +135,7 @@ def _came_to(path: np.ndarray, index: int, place: np.ndarray, name: str, is_last
 
 
 def _waited(seconds: float, path: np.ndarray, index: int) -> StepVerdict:
-    """Whether it stood in one place for so long, at `index` or later."""
+    """Return whether the robot stood still for `seconds`, at `index` or later."""
     longest = 0.0
     start = index
     for i in range(index, len(path)):
@@ -145,7 +148,7 @@ def _waited(seconds: float, path: np.ndarray, index: int) -> StepVerdict:
 
 
 def _answered(world: World, step: Step, listed: Collection[int], index: int) -> StepVerdict:
-    """Whether the things that the answer means are those there are: all of them to count, most to list."""
+    """Return whether the listed ids match the true objects: exactly for COUNT, 90 % of them for LIST."""
     truth = set(_things_of(world, step))
     right, wrong = truth & set(listed), set(listed) - truth
     said = f"It has {len(right)} of {len(truth)}, and {len(wrong)} that are not meant."

@@ -1,4 +1,4 @@
-"""The default directive of a world: one unambiguous target, not visible from the start."""
+"""Default task of a world: a directive with one unambiguous target that is not visible from the start."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lodestar_sim.worlds.truth import Truth, truth_of
 from lodestar_sim.worlds.world import World, WorldObject
 
 MIN_PATH = 5.0  # metres from the start to the nearest success pose
-MAX_PATH = 40.0  # metres, so that a task ends within its time limit on a campus floor too
+MAX_PATH = 40.0  # metres likewise, so that the time limit suffices on a campus floor too
 MIN_LENGTH, MIN_WIDTH = 0.30, 0.20  # metres, longest and second longest side of a target
 MIN_TOP = 0.30  # metres, height of its top above the floor: lower objects leave the camera's view on arrival
 MIN_ANCHOR = 0.60  # metres, longest side of the anchor
 DISTRACTOR = 2.5  # metres to the nearest other object of the same class
-TOGETHER_GAP, TOGETHER = 0.40, 1.1  # metres between boxes and between centres where a relation surely holds
-APART_GAP, APART = 2.3, 2.6  # metres where it surely does not
-VISIBLE = 0.2  # share of its points visible from a success pose
+TOGETHER_GAP, TOGETHER = 0.40, 1.1  # metres between boxes, centres: relation surely holds below
+APART_GAP, APART = 2.3, 2.6  # metres likewise: relation surely does not hold above
+VISIBLE = 0.2  # share of the target's points visible from a success pose
 PLAIN = (
     "window",
     "curtain",
@@ -46,14 +46,14 @@ class Task:
     directive: str
     target_ids: tuple[int, ...]
     start: tuple[float, float, float]
-    storey: int = 0  # on which the start lies
+    storey: int = 0  # index of the storey of the start
 
 
 def default_task(world: World, seed: int = 1) -> Task:
     """Return the task of the world for a seed, deterministically; raises WorldError if no object is suitable.
 
-    Exactly one object satisfies the directive, and by a margin; another object of its class stands elsewhere; the start
-    is at least 5 m away by path and does not see the target.
+    Exactly one object satisfies the directive, and no other one nearly does; another object of its class
+    stands elsewhere; the start is at least 5 m away by path, and the target is not visible from it.
     """
     return _TaskFinder(world, seed).choose()
 
@@ -61,7 +61,7 @@ def default_task(world: World, seed: int = 1) -> Task:
 def described(world: World, seed: int, kinds: Sequence[str] = KINDS) -> Iterator[tuple[WorldObject, str]]:
     """Yield objects in a shuffled order that depends only on the seed, each with a noun phrase unique to it.
 
-    Only objects that a robot can face and see are used. The kinds are tried in this order.
+    Only objects that a robot can face and see are used. kinds: kinds of phrase, tried in this order.
     """
     tasks = _TaskFinder(world, seed)
     for index in tasks.rng.permutation(len(tasks.things)):
@@ -82,7 +82,7 @@ class _TaskFinder:
         self.things = self.scene.things
 
     def choose(self) -> Task:
-        """Return the first of the shuffled targets with a description, a line of sight and a start."""
+        """Return the task of the first shuffled target that has a unique description, a view and a start."""
         targets = [t for t in self.things if self._may_be_target(t)]
         order = [targets[int(i)] for i in self.rng.permutation(len(targets))]
         kinds = list(self.rng.choice(KINDS, size=3, replace=False, p=KIND_WEIGHTS))
@@ -99,7 +99,11 @@ class _TaskFinder:
         )
 
     def is_plain_to_see(self, thing: WorldObject) -> bool:
-        """Tell whether it is large enough and not part of the building or of another object."""
+        """Return whether a robot can see and name an object.
+
+        It is large enough, its caption names its colour, and it is not on a wall, part of the building or
+        inside another object.
+        """
         if thing.category in PLAIN or thing.mounted or thing.contained_in or thing.category not in CATALOGUE:
             return False
         sides = sorted(thing.size)
@@ -115,7 +119,7 @@ class _TaskFinder:
         )
 
     def _rivals(self, thing: WorldObject) -> list[WorldObject]:
-        """Return the objects that a listener might mean by the class alone."""
+        """Return the other objects that a listener might mean by the object's class alone."""
         return [t for t in self.things if t.id != thing.id and confusable(t.category, thing.category)]
 
     def describe(self, thing: WorldObject, kind: str) -> str:
@@ -134,7 +138,7 @@ class _TaskFinder:
         return ""
 
     def _relation(self, thing: WorldObject, anchor: WorldObject) -> str:
-        """Return the relation that surely holds, "" if none does."""
+        """Return the relation ("on", "next to") that surely holds between object and anchor, "" if none does."""
         if (
             anchor.id == thing.id
             or confusable(anchor.category, thing.category)
@@ -153,11 +157,14 @@ class _TaskFinder:
         return "next to" if together else ""
 
     def _on_top(self, thing: WorldObject, anchor: WorldObject) -> bool:
-        """Tell whether it is on the anchor's top, not on a seat below its back: "on" is then clear from the boxes."""
+        """Return whether the object lies on the anchor's highest surface, not lower as on a chair's seat."""
         return thing.pose[2] >= self.scene.boxes[anchor.id][1][2] - 0.05
 
     def _is_unique(self, relation: str, anchor: WorldObject, rivals: list[WorldObject]) -> bool:
-        """Tell whether no rival stands near any object that might be taken for the anchor."""
+        """Return whether a relation to the anchor denotes only the target.
+
+        No object of `rivals` is near the anchor or near an object that might be confused with the anchor.
+        """
         anchors = [t for t in self.things if confusable(t.category, anchor.category)]
         return all(
             self.scene.gap(rival, other) >= APART_GAP and self.scene.distance(rival, other) >= APART
@@ -167,7 +174,10 @@ class _TaskFinder:
         )
 
     def _start(self, thing: WorldObject) -> tuple[float, float, float] | None:
-        """Return a spacious start far enough away and without sight of the object; the world's own if suitable."""
+        """Return a start (x, y, yaw) far enough from the object and out of its sight; None if there is none.
+
+        The world's own start is preferred; other starts have 0.5 m of free space around them.
+        """
         own = self.world.start
         if MIN_PATH <= self.truth.shortest_path(own[:2], thing) <= MAX_PATH and self._hidden(thing, own[:2]):
             return own
@@ -186,7 +196,7 @@ class _TaskFinder:
         return None
 
     def _hidden(self, thing: WorldObject, xy: tuple[float, float]) -> bool:
-        """Tell whether the object is invisible from here in every direction."""
+        """Return whether the object is invisible from a place in every direction."""
         headings = np.arange(8) * math.pi / 4
         poses = np.column_stack([np.full(8, xy[0]), np.full(8, xy[1]), headings])
         return not (self.truth.seen(thing, poses) > 0.0).any()

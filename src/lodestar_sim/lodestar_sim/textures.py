@@ -1,4 +1,4 @@
-"""Procedural textures: variation of brightness over the surface of each material."""
+"""Procedural textures: brightness variations over the surface of each material."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lodestar_sim.worlds.palette import MATERIALS
 
 SIZE = 256  # texels of the finest level, per side
 LEVELS = 7
-PLANKS = len(MATERIALS)  # index of the extra texture: wooden floor
+PLANKS = len(MATERIALS)  # index of the extra texture, a wooden floor
 
 #: Metres covered by one texture before it repeats, per material (wooden floor last).
 _PERIODS = {
@@ -46,7 +46,7 @@ def _fractal(rng: np.random.Generator, cells: int, octaves: int, stretch: int = 
 
 
 def _grid_lines(count: int, width: float) -> np.ndarray:
-    """Return 1 on lines between `count` squares per side, (SIZE, SIZE) float32."""
+    """Return an image (SIZE, SIZE) float32 of grid lines, 1 on a line, with `count` squares per side."""
     place = (np.arange(SIZE) + 0.5) / SIZE * count % 1.0
     line = ((place < width / 2) | (place > 1.0 - width / 2)).astype(np.float32)
     return np.maximum(line[None, :], line[:, None])
@@ -130,10 +130,10 @@ _MAKERS: dict[str, Callable] = {
 
 @lru_cache(maxsize=1)
 def texture_atlas() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return all textures, their scales and their gloss.
+    """Return brightness factors, repeats per metre, and gloss of M materials; the last one is wooden planks.
 
-    Factors (PLANKS + 1, LEVELS, SIZE, SIZE) float32 about 1, each level half as fine, in its upper left corner; repeats
-    per metre (PLANKS + 1,) float32; gloss (PLANKS + 1, 2) float32: strength, exponent.
+    Factors: (M, LEVELS, SIZE, SIZE) float32, about 1; each level has half the resolution of the one before
+    and fills the upper left corner. Repeats: (M,) float32. Gloss: (M, 2) float32, strength and exponent.
     """
     atlas = np.ones((PLANKS + 1, LEVELS, SIZE, SIZE), np.float32)
     for index, name in enumerate((*MATERIALS, "planks")):

@@ -1,4 +1,4 @@
-"""Manners of walkers: they wait before a robot that is in their way, for a bounded time, as people do."""
+"""Behaviour of walkers: they wait for a bounded time when the robot blocks their path, as people do."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ import numpy as np
 
 from lodestar_sim.worlds.world import WorldObject
 
-_AHEAD = 0.9  # m before a walker's middle in which the middle of a robot is in the way; chosen: a step, and both bodies
-_ASIDE = 0.5  # m beside it, likewise; chosen: half a robot's length, and half a body
+_AHEAD = 0.9  # m ahead of a walker's centre within which the robot's centre blocks it; chosen: a step plus both bodies
+_ASIDE = 0.5  # m sideways, likewise; chosen: half a robot's length plus half a body
 
 
 class Manners:
-    """Seconds for which each walker has waited, by its id. patience: s of one wait; then it walks on, through the robot
-    if that is still there; 0 = it never waits.
+    """Let walking people wait while the robot blocks their path. waited: total seconds by walker id.
+
+    patience: limit of one wait, s; then the walker moves on, through the robot if necessary. 0 = never wait.
     """
 
     def __init__(self, patience: float) -> None:
         self.waited: dict[int, float] = {}
         self._patience = patience
-        self._since: dict[int, float] = {}  # when the wait of each that has a robot before it began
+        self._since: dict[int, float] = {}  # s, start of the current wait, by id
 
     def observe(self, now: float, step: float, walkers: Iterable[WorldObject], robot: np.ndarray) -> None:
-        """Let those wait for `step` seconds who have the robot, at a pose (3,), before them."""
+        """Add `step` seconds of waiting for each walker whose path the robot, at a pose (3,), blocks."""
         for walker in walkers:
             x, y, _, yaw = walker.pose
             dx, dy = robot[0] - x, robot[1] - y

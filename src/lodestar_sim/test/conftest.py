@@ -1,4 +1,4 @@
-"""A small building whose every centimetre is known, for tests of the simulator."""
+"""Fixtures for tests of the simulator: a small room with exactly known geometry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lodestar_sim.worlds import world_from_spec
 from lodestar_sim.worlds.elements import Slab, Wall
 from lodestar_sim.worlds.world import Event, Room, World, WorldObject
 
-sys.path.insert(0, str(Path(__file__).parent))  # navigator_drives, ground_scenes
+sys.path.insert(0, str(Path(__file__).parent))  # for navigator_drives, ground_scenes
 
 RED_CHAIR = WorldObject(
     7, "chair", "red chair", "red", "plastic", (0.5, 0.5, 0.9), "param:chair", (1.5, 0.0, 0.0, 3.14159)
@@ -26,7 +26,7 @@ PERSON = WorldObject(
 
 
 def box_room(objects=(), events=(), decals=()) -> World:
-    """One room, 8 x 6 m, about the origin, walls 0.1 m thick and 2.5 m high."""
+    """Return a world of one room, 8 x 6 m, centred on the origin, with walls 0.1 m thick and 2.5 m high."""
     walls = (
         Wall(-4.1, -3.1, 4.1, -3.0, 0.0, 2.5), Wall(-4.1, 3.0, 4.1, 3.1, 0.0, 2.5),
         Wall(-4.1, -3.0, -4.0, 3.0, 0.0, 2.5), Wall(4.0, -3.0, 4.1, 3.0, 0.0, 2.5),
@@ -54,7 +54,7 @@ def furnished_room() -> World:
 
 @pytest.fixture
 def eventful_room() -> World:
-    """The chair moves at 1 s, the cabinet goes at 2 s, a box comes at 3 s, somebody walks from 4 s on."""
+    """Return a room with events: chair moved at 1 s, cabinet removed at 2 s, box added at 3 s, walker from 4 s."""
     box = replace(RED_CHAIR, id=9, caption="box", category="box", mesh="param:box", pose=(1.5, 0.0, 0.0, 0.0))
     events = (
         Event(1.0, "move", 7, pose=(1.5, 2.0, 0.0, 0.0)),

@@ -1,4 +1,4 @@
-"""Robots in the buildings with ramps and stairs, for the tests of the ground and of its map."""
+"""Simulators in buildings with ramps and stairs, for tests of the ground and of its map."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from lodestar_sim.robot import RobotConfig
 from lodestar_sim.simulator import SimConfig, Simulator
 
-BODY = 0.32  # m, base_link of a standing Go2 above the ground
+BODY = 0.32  # m, height of base_link of a standing Go2 above the ground
 
 
 def simulator(world, start, base_height=0.0) -> Simulator:

@@ -1,4 +1,4 @@
-"""A room and a point robot that drives in it, for tests of the navigator."""
+"""A room, and a kinematic robot that drives in it, for tests of the navigator."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pytest
 
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
 from lodestar_sim.clearance import Clearance
-from lodestar_sim.follower_config import FollowerConfig
 from lodestar_sim.navigator import Navigator, NavigatorStatus
 
 RESOLUTION = 0.1
 
 
 def free_room(width: float = 8.0, height: float = 6.0) -> OccupancyGrid2D:
-    """A free room with its corner at the origin and walls one cell thick."""
+    """Return the grid of an empty room with its corner at the origin and walls one cell thick."""
     cells = np.full((round(height / RESOLUTION), round(width / RESOLUTION)), FREE, np.int8)
     cells[[0, -1]] = cells[:, [0, -1]] = OCCUPIED
     return OccupancyGrid2D(cells, RESOLUTION, (0.0, 0.0))
 
 
 def blocked(grid: OccupancyGrid2D, x0: float, y0: float, x1: float, y1: float, value: int = OCCUPIED):
-    """The grid with a rectangle filled."""
+    """Return a copy of the grid with a rectangle (metres) set to `value`."""
     cells = grid.cells.copy()
     cells[
         round(y0 / RESOLUTION) : round(y1 / RESOLUTION), round(x0 / RESOLUTION) : round(x1 / RESOLUTION)
@@ -33,7 +33,7 @@ def blocked(grid: OccupancyGrid2D, x0: float, y0: float, x1: float, y1: float, v
 
 @dataclass
 class Drive:
-    """A point robot that does at once what it is told, and what came of it."""
+    """A kinematic robot without dynamics, driven by a navigator; records its track and commands."""
 
     pose: np.ndarray
     grid: OccupancyGrid2D
@@ -69,6 +69,7 @@ class Drive:
         return self.until_done(**kwargs)
 
     def touched(self) -> int:
-        """Occupied cells that the bare footprint covered on the way, at most."""
-        config = FollowerConfig(padding=0.0)
-        return int(Clearance(self.grid, config).covered(np.array(self.track))[:, 0].max())
+        """Return the largest number of occupied cells under the unpadded footprint on the track."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("lodestar_sim.clearance.PADDING", 0.0)
+            return int(Clearance(self.grid).covered(np.array(self.track))[:, 0].max())

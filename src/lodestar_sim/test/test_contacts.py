@@ -1,4 +1,4 @@
-"""What stops the robot though no grid shows it: found by pushing, remembered, gone around."""
+"""Tests of contacts with obstacles missing from the grid: detection by pushing, memory, detours."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from navigator_drives import Drive, blocked, free_room
 
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
-from lodestar_sim.clearance import Clearance
-from lodestar_sim.contacts import ContactConfig, Contacts
-from lodestar_sim.follower_config import FollowerConfig
+from lodestar_sim.clearance import LENGTH, WIDTH, Clearance
+from lodestar_sim.contacts import CONTACT_MEMORY, Contacts
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorError, NavigatorStatus
 from lodestar_sim.path_follower import PathFollower
 from lodestar_sim.simulator import Simulator
@@ -20,14 +19,13 @@ from lodestar_sim.simulator import Simulator
 AHEAD = np.array([0.3, 0.0, 0.0])
 HERE = np.array([4.0, 3.0, 0.0])
 STILL = np.zeros(3)
-NEVER = ContactConfig(driven=math.inf, turned=math.inf)
 
 
 def pushed(
     command=AHEAD, seconds: float = 3.0, moves=(0.0, 0.0, 0.0), contacts: Contacts | None = None, start=0.0
 ):
-    """Contacts after a command of some seconds by which the robot moved with a velocity; times of what they found."""
-    contacts = contacts or Contacts(ContactConfig(), FollowerConfig())
+    """Return the contacts after a constant command while the robot moves at velocity `moves`, and detection times."""
+    contacts = contacts or Contacts()
     found = []
     for k in range(round(seconds / 0.1)):
         if contacts.observe(
@@ -38,7 +36,7 @@ def pushed(
 
 
 def marked(contacts: Contacts, now: float = 3.0) -> np.ndarray:
-    """Points (N, 2) of the cells that are occupied only because of what was touched."""
+    """Return the centres (N, 2), metres, of cells that are occupied because of contacts only."""
     grid = free_room()
     seen = contacts.on(grid, now)
     return grid.points_of(np.argwhere(seen.occupied & ~grid.occupied))
@@ -48,11 +46,10 @@ def test_what_stops_a_drive_is_marked_right_before_the_body():
     contacts, found = pushed()
     points = marked(contacts)
     assert found[0] == pytest.approx(1.0, abs=0.11), "0.30 m at 0.3 m/s"
-    body = FollowerConfig()
-    assert (points[:, 0] > HERE[0] + body.length / 2.0).all() and (
-        points[:, 0] < HERE[0] + body.length / 2.0 + 0.25
+    assert (points[:, 0] > HERE[0] + LENGTH / 2.0).all() and (
+        points[:, 0] < HERE[0] + LENGTH / 2.0 + 0.25
     ).all()
-    assert (np.abs(points[:, 1] - HERE[1]) <= body.width / 2.0 + 0.05).all() and 3 <= len(points) <= 10
+    assert (np.abs(points[:, 1] - HERE[1]) <= WIDTH / 2.0 + 0.05).all() and 3 <= len(points) <= 10
 
 
 @pytest.mark.parametrize("way", [1.0, -1.0])
@@ -86,20 +83,20 @@ def test_what_was_told_in_vain_is_kept_until_the_robot_moves():
 
 @pytest.mark.parametrize("held", [AHEAD, (0.0, 0.2, 0.0), (0.0, 0.0, 1.0), (-0.2, 0.0, -0.5)])
 def test_it_breaks_free_by_a_motion_unlike_all_that_failed(held):
-    follower, clearance = PathFollower(FollowerConfig()), Clearance(free_room(), FollowerConfig())
+    follower, clearance = PathFollower(), Clearance(free_room())
     tried = [np.array(held)]
     for _ in range(3):
         follower.reset()
         follower.break_free(HERE, tried, clearance)
         follower.take(path := np.array([[4.0, 3.0], [6.0, 3.0]]))
-        command, _ = follower.follow(path, np.array([6.0, 3.0, 0.0]), HERE, 0.0, clearance)
+        command, _ = follower.follow(path, np.array([6.0, 3.0, 0.0]), HERE, clearance)
         alike = [float(unit(command) @ unit(other)) for other in tried]
         assert max(alike) < 0.7 and (len(tried) > 1 or alike[0] < -0.7), "the first attempt leads back"
         tried.append(command)
 
 
 def unit(command) -> np.ndarray:
-    """A command by what it does to the corners of the body, of length 1."""
+    """Return a command as a unit vector, its turn rate weighted by the distance of the body's corners."""
     motion = np.array(command) * (1.0, 1.0, math.hypot(0.70, 0.32) / 2.0)
     return motion / np.linalg.norm(motion)
 
@@ -118,7 +115,7 @@ def test_it_is_forgotten_after_a_while_and_lies_on_every_grid_until_then():
     elsewhere = OccupancyGrid2D(np.full((20, 20), FREE, np.int8), 0.1, (-9.0, -9.0))
     assert not contacts.on(elsewhere, 3.0).occupied.any()
     assert contacts.on(wider, 59.0) is not wider
-    assert contacts.on(wider, 1.3 + ContactConfig().memory) is wider
+    assert contacts.on(wider, 1.3 + CONTACT_MEMORY) is wider
 
 
 def test_a_simulation_that_starts_again_knows_of_nothing():
@@ -128,7 +125,7 @@ def test_a_simulation_that_starts_again_knows_of_nothing():
 
 
 def test_poses_that_come_late_are_no_contact():
-    contacts = Contacts(ContactConfig(), FollowerConfig())
+    contacts = Contacts()
     for k in range(30):
         assert not contacts.observe(0.1 * k, HERE, np.array([0.4, 0.0, 0.0]), AHEAD, free_room())
 
@@ -142,13 +139,13 @@ def test_the_command_that_was_in_vain_is_blamed_and_not_the_next():
 
 
 def doorway() -> OccupancyGrid2D:
-    """Two rooms with a door of 0.9 m between them, at x = 4."""
+    """Return the grid of two rooms connected by a door of 0.9 m at x = 4."""
     return blocked(blocked(free_room(), 4.0, 0.1, 4.2, 2.6), 4.0, 3.5, 4.2, 5.9)
 
 
 @pytest.mark.parametrize("after", [0.0, 30.0])
 def test_a_door_in_which_something_was_touched_is_tried_again(after):
-    """Somebody stood in it: there is no other way, and no goal behind it is refused for that."""
+    """A contact in the only doorway, such as a person, must not make goals behind it fail."""
     drive = Drive((3.4, 3.05, 0.0), doorway(), stuck=True)
     drive.navigator.set_goal((6.0, 3.0, 0.0))
     while not drive.navigator._contacts._found:
@@ -170,7 +167,7 @@ def test_the_same_grid_is_marked_once_until_something_new_is_touched():
 
 
 def drive(world, config: NavigatorConfig, goal) -> tuple[Simulator, NavigatorStatus, int]:
-    """To a goal by true dynamics on a grid that shows the walls only."""
+    """Drive to a goal with true dynamics, on a grid without objects; return simulator, status and error code."""
     cells = np.full((62, 82), FREE, np.int8)
     cells[[0, -1]] = cells[:, [0, -1]] = OCCUPIED
     grid = OccupancyGrid2D(cells, 0.1, (-4.1, -3.1))
@@ -187,11 +184,13 @@ def drive(world, config: NavigatorConfig, goal) -> tuple[Simulator, NavigatorSta
     return sim, step.status, step.error_code
 
 
-def test_a_robot_gets_around_what_its_grid_does_not_show(furnished_room):
-    goal = (3.0, 0.0, 0.0)  # behind a chair
+def test_a_robot_gets_around_what_its_grid_does_not_show(furnished_room, monkeypatch):
+    goal = (3.0, 0.0, 0.0)  # pose behind a chair
     sim, status, _ = drive(furnished_room, NavigatorConfig(), goal)
     assert status is NavigatorStatus.SUCCEEDED and math.dist(sim.true_pose[:2], goal[:2]) < 0.25
-    sim, status, code = drive(furnished_room, NavigatorConfig(contacts=NEVER), goal)
+    monkeypatch.setattr("lodestar_sim.contacts.CONTACT_DRIVEN", math.inf)
+    monkeypatch.setattr("lodestar_sim.contacts.CONTACT_TURNED", math.inf)
+    sim, status, code = drive(furnished_room, NavigatorConfig(), goal)
     assert status is NavigatorStatus.ABORTED and code == NavigatorError.FAILED_TO_MAKE_PROGRESS
 
 

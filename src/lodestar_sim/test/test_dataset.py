@@ -1,4 +1,4 @@
-"""Labelled images: COCO's format, masks of the simulator's own truth, the same files for the same seed, bad options."""
+"""Tests of labelled images: COCO's format, masks equal to ground truth, reproducibility, invalid options."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_every_mask_is_the_simulators_own_truth(written):
             assert one.bbox == (columns.min(), rows.min(), np.ptp(columns) + 1, np.ptp(rows) + 1)
             assert labels[value] == {"class": names[one.category_id], "caption": one.caption}
             told[mask] = value
-        assert (told == ids).all()  # nothing is left out
+        assert (told == ids).all()  # the annotations cover all labelled pixels
         depth = cv2.imread(str(written / image.depth_file), cv2.IMREAD_UNCHANGED)
         there = np.isfinite(distance) & (distance < 65.0)
         np.testing.assert_allclose(depth[there], distance[there] * 1000.0, atol=1.0)
@@ -120,7 +120,7 @@ def test_run_lengths_are_those_of_pycocotools():
     image = np.zeros((5, 6), np.int32)
     image[1:4, 2:5] = 1
     image[2, 3] = 0
-    # pycocotools.mask.encode(numpy.asfortranarray(image == 1))
+    # from pycocotools.mask.encode(numpy.asfortranarray(image == 1))
     assert encode_mask(image, 1, 2, 5).counts == ";32NO0124"
 
 

@@ -1,4 +1,4 @@
-"""The stand-in for a Go2: it obeys requests as the robot does, and its faults are those that are asked for."""
+"""Tests of the Go2 stand-in: it follows requests like the robot, and produces the configured faults."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from lodestar_sim.go2_protocol import (
     STAND_UP,
     STOP_MOVE,
     Connection,
-    MountConfig,
     SportService,
     TrapConfig,
     hung,
@@ -100,15 +99,15 @@ def test_a_robot_without_faults_has_none() -> None:
     connection: Connection[int] = Connection(WITHOUT_TRAPS, np.random.default_rng(1))
     assert connection.stamp(5.0) == 5.0 and not connection.is_down(1e9)
     points = np.array([[1.0, 2.0, 3.0]], np.float32)
-    assert hung(points, MountConfig(), WITHOUT_TRAPS).tolist() == points.tolist()
+    assert hung(points, WITHOUT_TRAPS).tolist() == points.tolist()
 
 
 def test_the_lidar_hangs_as_the_driver_of_a_go2_expects_it() -> None:
     from lodestar_go2.lidar import LidarConfig, in_base
 
-    mount, driver = MountConfig(), LidarConfig()
+    driver = LidarConfig()
     points = np.array([[1.0, 2.0, 3.0], [4.0, -1.0, -0.2]])
     place = np.array([driver.x, driver.y, driver.z])
-    given = hung(points, mount, TrapConfig())
+    given = hung(points, TrapConfig())
     assert (given[:, 2] * points[:, 2] < 0.0).all(), "it is upside down"
     assert in_base(given, driver) == pytest.approx(points + place)

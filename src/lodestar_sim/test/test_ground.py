@@ -1,4 +1,4 @@
-"""Ramps, sills and stairs that lead down: how the robot stands, when it falls, and which ways lead past them."""
+"""Tests of ramps, sills and descending stairs: height and tilt of the robot, falls, and paths around them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_sills_are_ground_that_the_body_goes_over():
     assert boards and world.terrain.height[~world.terrain.drops].max() == pytest.approx(0.03)
     board = boards[0]
     middle = np.array([(board.x0 + board.x1) / 2.0, (board.y0 + board.y1) / 2.0])
-    along_x = board.x1 - board.x0 < board.y1 - board.y0  # the way through it
+    along_x = board.x1 - board.x0 < board.y1 - board.y0  # direction through the doorway
     way = np.array([1.0, 0.0]) if along_x else np.array([0.0, 1.0])
     sim = simulator(world, (*(middle - way), math.atan2(way[1], way[0])))
     for _ in range(40):

@@ -1,4 +1,4 @@
-"""Ramps, sills and stairs that lead down: how the robot stands, what its LiDAR's map says, when it falls."""
+"""Tests of ramps, sills and descending stairs: height and tilt of the robot, its LiDAR map, and falls."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from ground_scenes import BODY, opening, simulator
 
 from lodestar.geometry.poses import planar_transform
-from lodestar.mapping.floor import FloorConfig
-from lodestar.mapping.octomap import OctoMapConfig, OctoMapper
+from lodestar.mapping.occupancy.floor import FloorConfig
+from lodestar.mapping.occupancy.octomap import OctoMapConfig, OctoMapper
 from lodestar_sim.worlds import world_from_spec
 
 
@@ -46,7 +46,7 @@ def test_a_doorway_with_a_sill_is_free_and_the_body_goes_over_it():
     assert boards and world.terrain.height[~world.terrain.drops].max() == pytest.approx(0.03)
     board = boards[0]
     middle = np.array([(board.x0 + board.x1) / 2.0, (board.y0 + board.y1) / 2.0])
-    along_x = board.x1 - board.x0 < board.y1 - board.y0  # the way through it
+    along_x = board.x1 - board.x0 < board.y1 - board.y0  # direction through the doorway
     way = np.array([1.0, 0.0]) if along_x else np.array([0.0, 1.0])
     yaw = math.atan2(way[1], way[0])
     sim = simulator(world, (*(middle - way), yaw))
@@ -66,7 +66,7 @@ def test_the_stairs_are_never_free_nearby_and_their_rim_keeps_frontiers_away(sta
     )
     inside = np.column_stack(
         [xs.ravel(), ys.ravel()]
-    )  # but for a rim of one cell, where the shaft's wall shows
+    )  # except a rim of one cell, where the shaft's wall is visible
     assert not (cells_at(grid, inside) == 0).any()
     rim = inside[inside[:, 0] < low[0] + 0.5]
     assert (cells_at(grid, rim) == 100).mean() > 0.9, "a wall around unseen ground: no frontier lies on it"

@@ -1,4 +1,4 @@
-"""Goals reached around obstacles, and every way of not reaching one."""
+"""Tests of the navigator: goals reached around obstacles, and every kind of failure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 from navigator_drives import Drive, blocked, free_room
 
 from lodestar.grid.occupancy import UNKNOWN
-from lodestar_sim.follower_config import FollowerConfig
-from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorError, NavigatorStatus
+from lodestar_sim.navigator import PROGRESS_TIME, Navigator, NavigatorError, NavigatorStatus
+from lodestar_sim.path_follower import MAX_FORWARD, MAX_LATERAL, MAX_TURN, SLOW_SPEED
 
 
 @pytest.mark.parametrize("direction", np.arange(8) * math.pi / 4)
 def test_a_step_aside_is_a_step_without_turning(direction):
-    """What holds the robot may not show on the grid; turning would press against it."""
+    """Turning could press the robot against an obstacle missing from the grid."""
     start = np.array([4.0, 3.0, -1.05])
     goal = start + 0.48 * np.array([math.cos(direction), math.sin(direction), 0.0])
     drive = Drive(start, free_room())
@@ -64,10 +64,9 @@ def test_speed_and_turn_stay_in_their_limits():
     drive = Drive((1.0, 1.0, 3.0), free_room())
     drive.to((6.5, 4.5, 1.0))
     commands = np.array(drive.commands)
-    config = FollowerConfig()
-    assert np.abs(commands[:, 0]).max() <= config.max_forward + 1e-9
-    assert np.abs(commands[:, 1]).max() <= config.max_lateral + 1e-9
-    assert np.abs(commands[:, 2]).max() <= config.max_turn + 1e-9
+    assert np.abs(commands[:, 0]).max() <= MAX_FORWARD + 1e-9
+    assert np.abs(commands[:, 1]).max() <= MAX_LATERAL + 1e-9
+    assert np.abs(commands[:, 2]).max() <= MAX_TURN + 1e-9
 
 
 def test_it_never_enters_unknown_space():
@@ -75,7 +74,7 @@ def test_it_never_enters_unknown_space():
     drive = Drive((1.0, 1.0, 0.0), grid)
     assert drive.to((7.0, 1.0, 0.0)).status is NavigatorStatus.SUCCEEDED
     x, y = np.array(drive.track)[:, 0], np.array(drive.track)[:, 1]
-    assert not ((x > 3.52) & (x < 3.98) & (y < 4.58)).any()  # but for 2 cm of a corner
+    assert not ((x > 3.52) & (x < 3.98) & (y < 4.58)).any()  # tolerance of 2 cm at the corner
     assert y.max() > 4.6
 
 
@@ -91,7 +90,7 @@ def test_it_replans_when_a_new_obstacle_appears():
 
 def test_it_gets_out_of_the_inflation_it_starts_in():
     grid = blocked(free_room(), 3.0, 2.0, 5.0, 4.0)
-    drive = Drive((4.0, 1.78, 0.0), grid)  # 0.27 m from the centres of the block's cells, along it
+    drive = Drive((4.0, 1.78, 0.0), grid)  # parallel to the block, 0.27 m from the centres of its cells
     assert drive.to((1.0, 5.0, 0.0)).status is NavigatorStatus.SUCCEEDED
     assert drive.touched() == 0
 
@@ -188,7 +187,7 @@ def test_a_robot_that_does_not_move_makes_no_progress():
     drive = Drive((1.0, 1.0, 0.0), free_room(), stuck=True)
     result = drive.to((6.0, 4.0, 0.0))
     assert result.error_code == NavigatorError.FAILED_TO_MAKE_PROGRESS
-    assert NavigatorConfig().progress_time <= drive.now < NavigatorConfig().progress_time + 2.0
+    assert PROGRESS_TIME <= drive.now < PROGRESS_TIME + 2.0
 
 
 def test_a_robot_that_is_closed_in_has_no_valid_control():
@@ -246,7 +245,7 @@ def test_a_short_loss_of_the_pose_is_survived():
 
 
 def test_codes_are_those_of_nav2():
-    """As Jazzy and Kilted number them."""
+    """Error codes equal those of Nav2 in Jazzy and Kilted."""
     numbers = {
         "UNKNOWN_CONTROLLER": 100, "CONTROLLER_TF_ERROR": 102, "FAILED_TO_MAKE_PROGRESS": 105,
         "NO_VALID_CONTROL": 106, "UNKNOWN_PLANNER": 200, "PLANNER_TF_ERROR": 202, "START_OUTSIDE_MAP": 203,
@@ -257,9 +256,9 @@ def test_codes_are_those_of_nav2():
 
 
 def test_it_drives_the_simulated_robot_without_touching_anything(furnished_room):
-    """The whole loop: true dynamics, a grid from the scan, localisation."""
+    """Test the whole loop: true dynamics, a grid from the scan, localisation."""
     from lodestar.geometry.poses import planar_transform, yaw_of
-    from lodestar.mapping.scan_grid import ScanGridMapper
+    from lodestar.mapping.occupancy.scan_grid import ScanGridMapper
     from lodestar_sim.simulator import Simulator
 
     sim, mapper, navigator = (
@@ -294,11 +293,10 @@ def test_it_drives_the_simulated_robot_without_touching_anything(furnished_room)
 @pytest.mark.parametrize("yaw", np.arange(8) * math.pi / 4)
 @pytest.mark.parametrize("final", [-2.0, 0.0, 2.0])
 def test_with_room_it_turns_while_it_walks(yaw, final):
-    """Both turns are made on the way: little time is added to what the way alone takes."""
-    config = FollowerConfig()
+    """Both turns happen during the drive, so they add little to the time of the straight path."""
     drive = Drive((1.0, 3.0, yaw), free_room())
     assert drive.to((6.0, 3.0, final)).status is NavigatorStatus.SUCCEEDED
-    turns = (abs(math.remainder(yaw, math.tau)) + abs(final)) / config.max_turn
+    turns = (abs(math.remainder(yaw, math.tau)) + abs(final)) / MAX_TURN
     straight = Drive((1.0, 3.0, 0.0), free_room())
     straight.to((6.0, 3.0, 0.0))
     assert drive.now <= straight.now + 0.6 * turns + 0.3
@@ -307,11 +305,11 @@ def test_with_room_it_turns_while_it_walks(yaw, final):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_without_room_to_turn_it_walks_out_sideways_or_backwards(seed):
-    """A niche as wide as the robot needs, faced from any direction that fits: out of it at the slow speed."""
+    """From a niche barely wide enough, in any orientation that fits, the robot leaves at slow speed without turning."""
     rng = np.random.default_rng(seed)
     width = float(rng.uniform(0.8, 0.95))
     grid = blocked(blocked(free_room(), 5.0, 0.0, 7.9, 3.0 - width / 2.0), 5.0, 3.0 + width / 2.0, 7.9, 6.0)
     drive = Drive((6.5, 3.0, float(rng.uniform(-0.2, 0.2))), grid)
     assert drive.to((3.0, 3.0, 3.0)).status is NavigatorStatus.SUCCEEDED
     assert drive.touched() == 0
-    assert drive.now <= 3.5 / FollowerConfig().slow_speed + 4.0
+    assert drive.now <= 3.5 / SLOW_SPEED + 4.0

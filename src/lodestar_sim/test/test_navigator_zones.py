@@ -1,4 +1,4 @@
-"""Keep-out zones: gone around, refused as goals, and left by the shortest way."""
+"""Tests of keep-out zones: avoided, refused as goals, and left by the shortest path."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from navigator_drives import RESOLUTION, Drive, blocked, free_room
 
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
 from lodestar_sim.clearance import Clearance
-from lodestar_sim.follower_config import FollowerConfig
 from lodestar_sim.navigator import Navigator, NavigatorError, NavigatorStatus
 
 
 def _zoned(grid: OccupancyGrid2D, x0: float, y0: float, x1: float, y1: float) -> OccupancyGrid2D:
-    """The grid with a rectangle to keep out of."""
+    """Return a copy of the grid with a rectangular keep-out zone (metres)."""
     zone = blocked(
         OccupancyGrid2D(np.zeros_like(grid.cells), RESOLUTION, (0.0, 0.0)), x0, y0, x1, y1
     ).occupied
@@ -24,15 +23,17 @@ def _zoned(grid: OccupancyGrid2D, x0: float, y0: float, x1: float, y1: float) ->
 
 
 def _inside(grid: OccupancyGrid2D, track) -> np.ndarray:
-    """Which poses have their centre in the zone."""
+    """Return (N,) bool: whether the centre of each pose of the track lies in the zone."""
     cells = grid.cells_of(np.array(track))
     return grid.keep_out[cells[:, 0], cells[:, 1]]
 
 
 def _covered_zone(grid: OccupancyGrid2D, track) -> int:
-    """Cells of the zone that the bare footprint covered, at most."""
+    """Return the largest number of zone cells under the unpadded footprint on the track."""
     zone = OccupancyGrid2D(np.where(grid.keep_out, np.int8(OCCUPIED), np.int8(FREE)), RESOLUTION, (0.0, 0.0))
-    return int(Clearance(zone, FollowerConfig(padding=0.0)).covered(np.array(track))[:, 0].max())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lodestar_sim.clearance.PADDING", 0.0)
+        return int(Clearance(zone).covered(np.array(track))[:, 0].max())
 
 
 def test_keep_out_zones_are_gone_around_with_the_whole_body():

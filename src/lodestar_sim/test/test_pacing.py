@@ -1,4 +1,4 @@
-"""Simulated time against a real time that the test makes up."""
+"""Tests of the pacing of simulated time, against a fake real-time clock."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lodestar_sim.nodes.pacer import Pacer
 
 
 class Time:
-    """A clock that only sleeping and working move on."""
+    """A fake clock that advances only by `sleep` and simulated work."""
 
     def __init__(self):
         self.now = 100.0

@@ -1,4 +1,4 @@
-"""The packaged network: what its file says of itself, and what it finds in buildings that it was not trained on."""
+"""Tests of the packaged network: its metadata, and its detections in buildings outside its training data."""
 
 from __future__ import annotations
 

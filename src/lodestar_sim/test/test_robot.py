@@ -1,4 +1,4 @@
-"""Limits, contacts, odometry and localisation of the simulated base."""
+"""Tests of the simulated base: limits, contacts, odometry and localisation."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from lodestar.geometry.poses import yaw_of
-from lodestar_sim.robot import LocalizationConfig, RobotConfig
-from lodestar_sim.simulator import SimConfig, Simulator
+from lodestar_sim.robot import ROBOT_ACCELERATION, ROBOT_TURN_ACCELERATION, LocalizationConfig, RobotConfig
+from lodestar_sim.simulator import PHYSICS_STEP, SimConfig, Simulator
 
 LIMITS = RobotConfig()
 
 
 def _drive(sim: Simulator, command, seconds: float) -> np.ndarray:
-    """Velocities (N, 3) at every physics step."""
+    """Drive with a command and return the velocities (N, 3) at every physics step."""
     velocities = []
-    for _ in range(round(seconds / sim.config.physics_step)):
+    for _ in range(round(seconds / PHYSICS_STEP)):
         sim.set_command(*command)
         sim.step()
         velocities.append(sim.velocity.copy())
@@ -31,9 +31,9 @@ def test_speed_and_acceleration_keep_their_limits(empty_room):
     assert velocities[:, 0].max() == pytest.approx(LIMITS.max_forward)
     assert velocities[:, 1].max() == pytest.approx(LIMITS.max_lateral)
     assert velocities[:, 2].max() == pytest.approx(LIMITS.max_turn)
-    change = np.diff(velocities, axis=0, prepend=np.zeros((1, 3))) / sim.config.physics_step
-    assert np.hypot(change[:, 0], change[:, 1]).max() <= LIMITS.acceleration + 1e-9
-    assert np.abs(change[:, 2]).max() <= LIMITS.turn_acceleration + 1e-9
+    change = np.diff(velocities, axis=0, prepend=np.zeros((1, 3))) / PHYSICS_STEP
+    assert np.hypot(change[:, 0], change[:, 1]).max() <= ROBOT_ACCELERATION + 1e-9
+    assert np.abs(change[:, 2]).max() <= ROBOT_TURN_ACCELERATION + 1e-9
 
 
 def test_it_stands_half_a_second_after_the_last_command(empty_room):
@@ -41,7 +41,7 @@ def test_it_stands_half_a_second_after_the_last_command(empty_room):
     _drive(sim, (0.8, 0.0, 0.6), 1.5)
     assert sim.velocity[0] == pytest.approx(0.8)
     sim.step(0.2)
-    assert sim.velocity[0] == pytest.approx(0.8)  # a late command is not a lost one
+    assert sim.velocity[0] == pytest.approx(0.8)  # a delay below the timeout has no effect
     sim.step(0.3)
     assert not sim.velocity.any()
     place = sim.true_pose.copy()
@@ -132,7 +132,7 @@ def test_localisation_error_grows_and_a_loop_closure_takes_it_away(empty_room):
 
 
 def test_pushing_out_of_an_overlap_is_allowed(eventful_room):
-    """A thing that appears where the robot stands does not hold it for ever."""
+    """The robot can leave an object that appears at its own position."""
     sim = Simulator(eventful_room, seed=1, start=(1.4, 0.0, 0.0))
     sim.step(3.1)
     _drive(sim, (-0.5, 0.0, 0.0), 3.0)

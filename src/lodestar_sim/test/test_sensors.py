@@ -1,30 +1,51 @@
-"""What the sensors measure in a room whose every centimetre is known."""
+"""Tests of the simulated sensors in a room with known geometry."""
 
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from lodestar.geometry.poses import inverse, transform_points
-from lodestar_sim.sensors import DepthNoiseConfig, SensorConfig, lidar_directions, scan_directions
+from lodestar_sim.sensors import (
+    DEPTH_NOISE_DROPOUT,
+    DEPTH_NOISE_FADE,
+    DEPTH_NOISE_FADE_FROM,
+    DEPTH_NOISE_FAR,
+    DEPTH_NOISE_SIGMA,
+    DEPTH_NOISE_SIGMA_SQUARE,
+    LIDAR_SIGMA,
+    SensorConfig,
+    lidar_directions,
+    scan_directions,
+)
 from lodestar_sim.simulator import SimConfig, Simulator
 
 DEFAULT = SimConfig()
-NO_NOISE = SimConfig(sensors=SensorConfig(depth=DepthNoiseConfig(enabled=False)))
+
+
+@contextmanager
+def exact_depth():
+    """Set the depth noise to zero for a while."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("SIGMA", "SIGMA_SQUARE", "DROPOUT", "FADE", "EDGE_DROPOUT", "GRAZING"):
+            patch.setattr(f"lodestar_sim.sensors.DEPTH_NOISE_{name}", 0.0)
+        yield
 
 
 def _flat_wall(world, distance: float, config: SimConfig = DEFAULT):
-    """A simulator whose level camera looks straight at the wall x = 4 from a distance."""
+    """Return a simulator whose level camera faces the wall x = 4 at a distance (m)."""
     camera = replace(config.sensors.camera, pitch_up=0.0)
     config = replace(config, sensors=replace(config.sensors, camera=camera))
     return Simulator(world, config, 1, start=(4.0 - distance - camera.x, 0.0, 0.0))
 
 
 def test_depth_without_noise_is_the_distance_to_the_wall(empty_room):
-    frame = _flat_wall(empty_room, 2.0, NO_NOISE).render(rgb=False)
+    with exact_depth():
+        frame = _flat_wall(empty_room, 2.0).render(rgb=False)
     assert frame.depth_mm.dtype == np.uint16
     assert frame.depth_mm[240, 200:440] == pytest.approx(2000, abs=1)
     np.testing.assert_allclose(frame.depth, frame.depth_mm / 1000.0, rtol=1e-6)
@@ -32,28 +53,28 @@ def test_depth_without_noise_is_the_distance_to_the_wall(empty_room):
 
 @pytest.mark.parametrize("distance", [0.6, 2.0, 4.0])
 def test_depth_noise_grows_with_the_range_as_configured(empty_room, distance):
-    noise = DepthNoiseConfig()
     sim = _flat_wall(empty_room, distance)
     values = np.stack([sim.render(rgb=False).depth[200:280, 280:360] for _ in range(8)])
     values = values[values > 0]
-    expected = noise.sigma + noise.sigma_square * (distance - 0.4) ** 2
+    expected = DEPTH_NOISE_SIGMA + DEPTH_NOISE_SIGMA_SQUARE * (distance - 0.4) ** 2
     assert values.mean() == pytest.approx(distance, abs=expected / 5 + 0.0005)
-    assert values.std() == pytest.approx(expected, rel=0.12, abs=0.0003)  # millimetres round
+    assert values.std() == pytest.approx(expected, rel=0.12, abs=0.0003)  # rounded to millimetres
 
 
 def test_depth_drops_out_at_the_configured_share_and_more_far_away(empty_room):
     near = _flat_wall(empty_room, 2.0)
     lost = np.mean([(near.render(rgb=False).depth_mm[200:280, 280:360] == 0).mean() for _ in range(10)])
-    assert lost == pytest.approx(DepthNoiseConfig().dropout, abs=0.001)
+    assert lost == pytest.approx(DEPTH_NOISE_DROPOUT, abs=0.001)
     far = _flat_wall(empty_room, 7.0)
-    noise = DepthNoiseConfig()
-    expected = noise.fade * (7.0 - noise.fade_from) / (noise.far - noise.fade_from) + noise.dropout
+    share = (7.0 - DEPTH_NOISE_FADE_FROM) / (DEPTH_NOISE_FAR - DEPTH_NOISE_FADE_FROM)
+    expected = DEPTH_NOISE_FADE * share + DEPTH_NOISE_DROPOUT
     assert (far.render(rgb=False).depth_mm[230:250, 300:340] == 0).mean() == pytest.approx(expected, abs=0.05)
 
 
 def test_depth_is_lost_at_the_edge_of_an_object(furnished_room):
     sim = Simulator(furnished_room, SimConfig(), 3, start=(-1.0, 0.0, 0.0))
-    clean = Simulator(furnished_room, NO_NOISE, 3, start=(-1.0, 0.0, 0.0)).render(rgb=False).depth
+    with exact_depth():
+        clean = Simulator(furnished_room, DEFAULT, 3, start=(-1.0, 0.0, 0.0)).render(rgb=False).depth
     frame = sim.render(rgb=False)
     jump = np.abs(np.diff(clean, axis=1, prepend=clean[:, :1])) > 0.5
     assert jump.sum() > 100
@@ -61,17 +82,17 @@ def test_depth_is_lost_at_the_edge_of_an_object(furnished_room):
     assert (frame.depth[~jump & (clean > 0)] == 0).mean() < 0.15
 
 
-def test_nothing_is_measured_beyond_the_range(empty_room):
-    depth = replace(DepthNoiseConfig(), far=1.5)
-    config = SimConfig(sensors=SensorConfig(depth=depth))
-    frame = _flat_wall(empty_room, 2.0, config).render(rgb=False)
+def test_nothing_is_measured_beyond_the_range(empty_room, monkeypatch):
+    monkeypatch.setattr("lodestar_sim.sensors.DEPTH_NOISE_FAR", 1.5)
+    frame = _flat_wall(empty_room, 2.0).render(rgb=False)
     assert frame.depth.max() <= 1.6
     assert (frame.depth_mm[200:280, 280:360] == 0).all()
 
 
 def test_depth_frames_back_project_onto_the_world(furnished_room):
-    sim = Simulator(furnished_room, NO_NOISE, 0, start=(0.0, -0.5, 0.4))
-    frame = sim.render(rgb=False, width=320, height=240)
+    sim = Simulator(furnished_room, DEFAULT, 0, start=(0.0, -0.5, 0.4))
+    with exact_depth():
+        frame = sim.render(rgb=False, width=320, height=240)
     points = frame.camera.backproject(frame.depth)[frame.depth.ravel() > 0]
     points_map = transform_points(frame.map_from_odom @ frame.odom_from_camera, points.astype(np.float64))
     assert points_map[:, 0].max() == pytest.approx(4.0, abs=0.01)
@@ -88,7 +109,7 @@ def test_labels_name_what_is_in_view_and_nothing_else(furnished_room):
     chair = np.argwhere(frame.labels == captions["red chair"])
     cabinet = np.argwhere(frame.labels == captions["blue cabinet"])
     assert len(chair) > 2000
-    assert chair[:, 1].mean() > cabinet[:, 1].mean()  # the cabinet stands to the left
+    assert chair[:, 1].mean() > cabinet[:, 1].mean()  # cabinet on the left
 
 
 def test_label_values_are_renumbered_in_every_frame(furnished_room):
@@ -101,7 +122,7 @@ def test_label_values_are_renumbered_in_every_frame(furnished_room):
 
 
 def test_ids_and_names_do_not_reach_the_sensors(furnished_room):
-    """Other ids, in another order: the same stream, label values included."""
+    """Changed ids and order of the objects give the same data, label values included."""
     chair, cabinet = furnished_room.objects
     other = replace(
         furnished_room, objects=(replace(cabinet, id=901), replace(chair, id=12)), name="elsewhere"
@@ -167,7 +188,7 @@ def test_scan_folds_the_heights_of_the_body(furnished_room):
     behind = frame.ranges[np.abs(angles - math.pi / 2) < 0.1]
     assert behind == pytest.approx(3.0 / np.sin(angles[np.abs(angles - math.pi / 2) < 0.1]), abs=0.05)
     legs = frame.ranges[np.abs(angles) < 0.15]
-    assert legs.min() < 1.8  # seen at one height at least: the seat is above two of them
+    assert legs.min() < 1.8  # seen at one scan height at least; the seat is above two
     assert frame.angle_min + (len(frame.ranges) - 1) * frame.angle_increment < math.pi
 
 
@@ -176,7 +197,7 @@ def test_scan_without_a_return_is_infinite(empty_room):
     sim = Simulator(empty_room, SimConfig(sensors=SensorConfig(scan=scan)), 0)
     ranges = sim.scan().ranges
     assert np.isinf(ranges).any()
-    assert np.isfinite(ranges).sum() == 0  # the walls are 3 m and 4 m away
+    assert np.isfinite(ranges).sum() == 0  # walls are beyond 2.5 m
 
 
 def test_lidar_points_lie_on_the_building(empty_room):
@@ -184,7 +205,7 @@ def test_lidar_points_lie_on_the_building(empty_room):
     sim = Simulator(empty_room, config, 2, start=(0.5, -0.5, 0.7))
     points = sim.lidar()
     assert points.dtype == np.float32
-    assert 0.97 <= len(points) / (24 * 360) <= 1.0  # 1 % is lost
+    assert 0.97 <= len(points) / (24 * 360) <= 1.0  # dropout of 1 %
     from lodestar.geometry.poses import planar_transform
 
     world = transform_points(
@@ -194,12 +215,11 @@ def test_lidar_points_lie_on_the_building(empty_room):
         [np.abs(np.abs(world[:, 0]) - 4.0), np.abs(np.abs(world[:, 1]) - 3.0), np.abs(world[:, 2]),
          np.abs(world[:, 2] - 2.5)]
     )  # fmt: skip
-    assert np.percentile(to_surface, 99) < 4 * config.sensors.lidar.sigma
+    assert np.percentile(to_surface, 99) < 4 * LIDAR_SIGMA
 
 
 def test_lidar_directions_are_unit_and_cover_the_field():
-    config = SensorConfig().lidar
-    directions = lidar_directions(config)
+    directions = lidar_directions()
     assert directions.shape == (24 * 360, 3)
     assert np.linalg.norm(directions, axis=1) == pytest.approx(1.0, abs=1e-6)
     assert math.degrees(math.asin(directions[:, 2].min())) == pytest.approx(-35.0, abs=1e-3)

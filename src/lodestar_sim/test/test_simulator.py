@@ -1,4 +1,4 @@
-"""Time, events and determinism."""
+"""Tests of the simulator: time, events and determinism."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_events_change_what_is_seen_and_what_is_hit(eventful_room):
     ahead = slice(355, 365)
     near = sim.scan().ranges[ahead].min()
     sim.step(1.02)
-    assert sim.scan().ranges[ahead].min() > near + 1.0  # the chair has moved off the axis
+    assert sim.scan().ranges[ahead].min() > near + 1.0  # the chair no longer stands ahead
     assert "red chair" in _captions(sim)
     sim.step(1.0)
     assert _captions(sim) == {"red chair"}
@@ -64,7 +64,7 @@ def test_a_walker_waits_before_a_robot_in_its_way_and_goes_on_through_it_in_the_
 
 
 def test_moving_bodies_hit_rays_as_the_still_scene_does(eventful_room):
-    """The merged answer equals one scene of the whole geometry."""
+    """Casting against static scene and movers equals casting against one scene of all geometry."""
     from lodestar_sim.raycast import RaycastWorld, rays_from
 
     sim = Simulator(eventful_room, seed=1, start=(-3.2, 0.3, 0.0))
@@ -79,13 +79,13 @@ def test_moving_bodies_hit_rays_as_the_still_scene_does(eventful_room):
     hit = single.triangle != MISS
     objects = sim._raycast.objects[merged.triangle[hit]]
     assert (objects == 40).sum() > 20
-    assert (objects == whole.objects[single.triangle[hit]]).mean() > 0.999  # ties on shared edges
+    assert (objects == whole.objects[single.triangle[hit]]).mean() > 0.999  # but for shared edges
 
 
 def test_an_image_is_cast_as_its_rays_are(eventful_room):
-    """Between four rays that hit one triangle nothing but it is seen; whatever else there is, is cast."""
+    """`cast_image`, which interpolates between rays on one triangle, equals casting every ray."""
     sim = Simulator(eventful_room, seed=1)
-    camera = sim.config.sensors.camera.pinhole(161, 119)  # odd, so that the last row and column are cast too
+    camera = sim.config.sensors.camera.pinhole(161, 119)  # odd size: last row and column are cast
     for yaw in np.arange(6.0):
         place = planar_transform(-0.5, 0.4, yaw) @ sim.config.sensors.camera.base_from_optical
         rays = sim._camera_rays(camera, place)

@@ -1,4 +1,4 @@
-"""The stand-in for SLAM: it drifts as odometry does, and a closure makes the newest pose right."""
+"""Tests of the SLAM stand-in: drift between loop closures, and correction by a closure."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from lodestar.geometry.poses import planar_transform
 from lodestar_sim.robot import GO2_DRIFT, LocalizationConfig
 from lodestar_sim.simulator import SimConfig, Simulator
-from lodestar_sim.slam import SlamConfig, SlamStandIn
+from lodestar_sim.slam import SLAM_MATCH, SlamConfig, SlamStandIn
 from lodestar_sim.worlds import WorldError, world_from_spec
 
 
 def ring(side: float, more: float) -> np.ndarray:
-    """True poses (N, 3) round a square, one each 0.25 m."""
+    """Return true poses (N, 3) around a square of `side` metres plus `more` metres, one every 0.25 m."""
     ways = np.arange(0.0, 4.0 * side + more, 0.25)
     turns = (ways // side).astype(int)
     corners = np.array([(0.0, 0.0), (side, 0.0), (side, side), (0.0, side)])
@@ -50,7 +50,7 @@ def test_a_closure_makes_the_newest_pose_right_and_leaves_the_start(side, scale,
     for true, measured in zip(poses, drifted):
         slam.take(true, measured)
         if slam.closures == 0:
-            np.testing.assert_array_equal(slam.map_from_odom, before)  # nothing moves before a loop is closed
+            np.testing.assert_array_equal(slam.map_from_odom, before)  # unchanged until a loop is closed
     assert slam.closures > 0
     believed = slam.map_from_odom @ planar_transform(*drifted[-1])
     assert np.linalg.norm(believed[:2, 3] - poses[-1, :2]) < 0.25
@@ -78,7 +78,7 @@ def test_a_simulator_with_slam_believes_what_odometry_says_between_closures():
 
 
 def ends(slam: SlamStandIn, poses: np.ndarray, drifted: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return metres that each pose (N, 3) is off before and after SLAM took it, and where it first closed a loop."""
+    """Return the errors (N,), metres, of all poses before and after their SLAM update, and index of the closure."""
     off, closed = [], len(poses)
     for k, (true, measured) in enumerate(zip(poses, drifted)):
         before = slam.map_from_odom @ planar_transform(*measured)
@@ -93,17 +93,17 @@ def ends(slam: SlamStandIn, poses: np.ndarray, drifted: np.ndarray) -> tuple[np.
 @given(st.integers(0, 2**32 - 1), st.floats(-0.03, 0.03), st.floats(-0.009, 0.009))
 def test_matches_keep_no_scale_of_odometry_and_drift_by_tenths_of_a_metre(seed, scale, veer):
     poses = ring(25.0, 5.0)
-    drifted = odometry(poses, scale, veer)  # up to twice a Go2's
+    drifted = odometry(poses, scale, veer)  # drift up to twice that of a Go2
     slam = SlamStandIn(SlamConfig(enabled=True), np.random.default_rng(seed))
     before, after, closed = ends(slam, poses, drifted)
     assert 360 <= closed < 420, "at 100 m the robot is back"
     assert before[:closed].max() < 0.8
-    assert after[closed:].max() < 0.3  # what is closed is as good as its matches
+    assert after[closed:].max() < 0.3  # error of the matches remains
     np.testing.assert_array_equal(slam._poses[0], poses[0])
 
 
 def test_matches_err_as_a_random_walk():
-    """Over many runs the end of 100 m is off by 0.05 to 0.3 m on average, on a straight way by more than on a round."""
+    """The mean error after 100 m on a square is 0.05 to 0.3 m; on a straight path it is larger and grows."""
     straight = np.column_stack([np.arange(0.0, 100.0, 0.25), np.zeros(400), np.zeros(400)])
     found = {}
     for name, poses in (("round", ring(25.0, -1.0)), ("straight", straight)):
@@ -115,14 +115,14 @@ def test_matches_err_as_a_random_walk():
         ]
         found[name] = np.mean([after for _, after, _ in runs], axis=0)
     assert 0.05 < found["round"][-1] < 0.3
-    assert found["straight"][-1] > 2.0 * found["straight"][100] > 4.0 * SlamConfig().match / 2.0
+    assert found["straight"][-1] > 2.0 * found["straight"][100] > 4.0 * SLAM_MATCH / 2.0
     assert found["straight"][-1] > found["round"][-1]
 
 
 def test_a_match_is_not_sought_farther_than_slam_toolbox_seeks():
     poses = ring(25.0, -90.0)
     slipped = poses.copy()
-    slipped[20:, 0] += 0.6  # at once
+    slipped[20:, 0] += 0.6  # one sudden slip
     slam = SlamStandIn(SlamConfig(enabled=True), np.random.default_rng(1))
     _, after, _ = ends(slam, poses, slipped)
     assert after[18] < 0.1 and after[-1] > 0.4, "what slipped farther than the search stays wrong"

@@ -1,4 +1,4 @@
-"""Default tasks are never trivial and never ambiguous; the judge says so by ground truth."""
+"""Tests that default tasks are neither trivial nor ambiguous by ground truth, and tests of the judge."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_start_is_far_by_path_and_free(case):
 
 
 def test_the_target_is_not_in_view_from_the_start(case):
-    """Checked with the camera itself: no sampled point is both inside the image and in line of sight."""
+    """No sampled point of the target is both inside the camera image and in line of sight."""
     world, task = case
     target = world.object(task.target_ids[0])
     pitch = math.radians(-10.0)
@@ -112,7 +112,7 @@ def test_a_world_without_a_task_says_so():
 
 
 def facing(world: World, target, distance: float) -> np.ndarray:
-    """A reachable pose from which the target is seen, as near to `distance` as there is."""
+    """Return the reachable pose that sees the target at a distance nearest to `distance` metres."""
     poses, _ = truth_of(world).facing_poses(target, world.start[:2])
     poses = poses[truth_of(world).seen(target, poses) > 0.2]
     low, high = world.box(target)
@@ -174,7 +174,7 @@ def test_a_locked_room_has_no_shortest_path():
     assert shortest_path_length(world, world.start, [t.id for t in world.objects]) < math.inf
 
 
-# -- what is meant ----------------------------------------------------------------------------------------------
+# -- valid targets ---------------------------------------------------------------------------------------------
 
 
 def thing(
@@ -204,7 +204,7 @@ def thing(
 
 @pytest.fixture
 def room() -> World:
-    """A kitchen (x < 0) and a study (x > 0) of 5 x 5 m."""
+    """Return a world with a kitchen (x < 0) and a study (x > 0), 5 x 5 m each."""
     from lodestar_sim.worlds import Room
 
     things = (

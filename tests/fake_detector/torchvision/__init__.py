@@ -1,1 +1,1 @@
-"""Stand-in for torchvision, which only has to be there."""
+"""Fake torchvision, which only needs to be importable."""

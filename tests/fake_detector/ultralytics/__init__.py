@@ -1,4 +1,4 @@
-"""Stand-in for Ultralytics: weights are JSON files, calls are recorded, and what the real package refuses it refuses.
+"""Fake Ultralytics: weights are JSON files, calls are recorded, and invalid calls are refused as by the real package.
 
 Weights: {"kind": "prompt" | "world" | "free" | "closed", "names": [...], "encoding": seconds}.
 """
@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-CALLS: list[tuple[str, Any]] = []  # name and argument, in their order
-BROKEN: list[str] = []  # why there is no text model
+CALLS: list[tuple[str, Any]] = []  # (name, argument) of all calls, in order
+BROKEN: list[str] = []  # reasons why the text model is missing; empty = available
 
 
 class Tensor:
-    """As much of a tensor as is used."""
+    """Fake tensor with the methods in use."""
 
     def __init__(self, values: Any) -> None:
         self._values = np.asarray(values)
@@ -43,21 +43,21 @@ class Tensor:
 
 
 class Detect:
-    """The head of closed weights."""
+    """Fake head of weights with a fixed vocabulary."""
 
     nc = 80
 
 
 class YOLOEDetect(Detect):
-    """The head of weights with prompts."""
+    """Fake head of weights with prompts."""
 
 
 class WorldDetect(Detect):
-    """The head of YOLO-World."""
+    """Fake head of YOLO-World."""
 
 
 class Inner:
-    """The network in a model."""
+    """Fake network inside a model."""
 
     def __init__(self, weights: dict[str, Any]) -> None:
         kind = weights["kind"]
@@ -75,7 +75,7 @@ class Inner:
         yield Tensor(0.0)
 
     def get_text_pe(self, texts: list[str]) -> Tensor:
-        """(1, N, 3): each phrase has its own vector. Takes as long as the weights say."""
+        """Return embeddings (1, N, 3), one distinct vector per phrase, after the delay given by the weights."""
         CALLS.append(("encode", tuple(texts)))
         time.sleep(self._weights.get("encoding", 0.0))
         if BROKEN:
@@ -84,7 +84,7 @@ class Inner:
 
 
 class YOLO:
-    """Any model."""
+    """Fake base class of all models."""
 
     def __init__(self, source: str) -> None:
         CALLS.append(("open", type(self).__name__))
@@ -97,7 +97,7 @@ class YOLO:
         return self.model.names
 
     def predict(self, image: np.ndarray, **options: Any) -> list[Any]:
-        """One box per name, each in its own column; prompts are fused in, as by the real package."""
+        """Return one box per name, each in its own column; fuses the prompts into the model, like the real package."""
         assert image.ndim == 3 and options["conf"] > 0
         names = self.model.names
         CALLS.append(("predict", tuple(names.values()) if isinstance(names, dict) else tuple(names)))
@@ -106,14 +106,14 @@ class YOLO:
 
 
 class YOLOWorld(YOLO):
-    """A model that takes words."""
+    """Fake model that takes words."""
 
     def set_classes(self, classes: list[str]) -> None:
         self.model.names = list(classes)
 
 
 class YOLOE(YOLO):
-    """A model that takes words and their embeddings, before it has run."""
+    """Fake model that takes words with embeddings, before its first prediction."""
 
     def set_classes(self, classes: list[str], embeddings: Tensor | None = None) -> None:
         assert self._weights["kind"] == "prompt", "Prompt-free model does not support setting classes."

@@ -1,1 +1,1 @@
-"""The decision loop."""
+"""The decision loop that turns a directive into goals for the navigator."""

@@ -1,1 +1,1 @@
-"""Puts the robot together from one tree of configuration: nodes ask for their part, the headless robot for all."""
+"""Construction of the robot's parts from one configuration, for single nodes and for the headless robot."""

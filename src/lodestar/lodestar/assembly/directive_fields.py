@@ -1,4 +1,7 @@
-"""Similarity layers, and the keep-out zones of the directive, the fence and operators, recomputed on changes."""
+"""Similarity layers (scores over the map) and keep-out zones, recomputed when their inputs change.
+
+The zones come from the directive, the configured fence, and areas that operators have closed.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from lodestar.grid.fence import inside, outside, widened
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
 from lodestar.grid.overlay import occupied_onto
 from lodestar.language.directive import DEFAULT_KEEP_AWAY, Directive
-from lodestar.mapping.pillars import PillarMap
+from lodestar.mapping.instances.pillars import PillarMap
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.config import QueryConfig
 from lodestar.query.fields import layer_queries
@@ -23,11 +26,11 @@ from lodestar.scene.regions import RegionMap
 from lodestar.worldmodel.amendments import ClosedWay
 
 NO_FENCE = FenceConfig()
-_NOTHING: tuple = (-1, None, None, None, ())  # no inputs were taken yet
+_NOTHING: tuple = (-1, None, None, None, ())  # before the first inputs
 
 
 class FieldScene(Protocol):
-    """Port to the scene as zones and layers read it."""
+    """Interface to the scene's rooms and entities, for computing keep-out zones and similarity layers."""
 
     @property
     def revision(self) -> int: ...
@@ -43,9 +46,11 @@ class FieldScene(Protocol):
 
 @dataclass(frozen=True)
 class FieldUpdate:
-    """layers: name -> (rows, columns) float32 scores on the pillars. zones: the forbidden cells, occupied on the plan
-    grid; None = unchanged. pillars: those of the layers. missing: why layers, or the directive's part of the zones, are
-    those of before; None = they are not.
+    """Similarity layers and keep-out zones that have changed.
+
+    layers: name -> (rows, columns) float32 scores on the cells of `pillars`. zones: grid like the plan grid,
+    with forbidden cells occupied; None = unchanged. missing: phrases without vectors, because of which the
+    layers and the directive's part of the zones were not updated; None = all were updated.
     """
 
     layers: Mapping[str, np.ndarray] = field(default_factory=dict)
@@ -55,9 +60,10 @@ class FieldUpdate:
 
 
 class DirectiveFields:
-    """Similarity layers and keep-out zones of a directive over the map. Not safe for threads.
+    """Computes the similarity layers and keep-out zones of a directive over the map. Not thread-safe.
 
-    keep_away: metres to what a directive forbids without naming a distance. fence: holds without a directive too.
+    keep_away: default distance in metres to forbidden objects. fence: area that the robot must not leave,
+    also without a directive.
     """
 
     def __init__(
@@ -72,11 +78,11 @@ class DirectiveFields:
         self._followed: Directive | None = None
         self._state = _NOTHING
         self._zones: OccupancyGrid2D | None = None
-        self._told: OccupancyGrid2D | None = None  # the directive's part of them
+        self._told: OccupancyGrid2D | None = None  # the directive's part of the zones
 
     @property
     def is_fenced(self) -> bool:
-        """Tell whether there is a fence."""
+        """Return whether a fence is configured."""
         return bool(self._fence.corners)
 
     def refresh(
@@ -92,8 +98,9 @@ class DirectiveFields:
     ) -> FieldUpdate | None:
         """Return the changes since the last call; None if no input has changed.
 
-        areas: that nobody enters. layers: also compute the similarity layers. While vectors of phrases are missing,
-        fence and areas are laid all the same, the directive's zones stay, and the next call tries again.
+        areas: areas that the robot may not enter. layers: whether to compute the similarity layers too. While
+        vectors of phrases are missing, fence and areas are still applied, the directive's last zones are
+        kept, and the next call retries.
         """
         state = (scene.revision, directive, pillars, grid, areas)
         if state[0] == self._state[0] and all(a is b for a, b in zip(state[1:], self._state[1:])):
@@ -124,7 +131,7 @@ class DirectiveFields:
         return FieldUpdate(drawn, zones, pillars, missing)
 
     def _follow(self, directive: Directive | None) -> None:
-        """Take the constraints of a directive; zones of other constraints hold no more."""
+        """Use the constraints of this directive from now on; drop the old zones if the constraints differ."""
         before = self._followed
         if directive is before:
             return
@@ -134,7 +141,9 @@ class DirectiveFields:
         self._followed = directive
 
     def _tell(self, grid: OccupancyGrid2D, pillars: PillarMap, scene: FieldScene) -> OccupancyGrid2D | None:
-        """Return the zones of the directive, occupied on the grid; None = it has no constraints."""
+        """Return the grid with the directive's keep-out zones as occupied cells; None if the directive has no
+        constraints.
+        """
         mask = self._keep_out.mask(grid, scene.entities(), pillars, scene.regions, scene.rooms)
         return None if mask is None else replace(grid, cells=_occupied(mask), keep_out=None)
 
@@ -151,7 +160,7 @@ class DirectiveFields:
     def _changed_zones(
         self, grid: OccupancyGrid2D, mask: np.ndarray | None, stamp: float
     ) -> OccupancyGrid2D | None:
-        """Return the zones if they have changed; the first ones always count as changed."""
+        """Return the zones as a grid if they differ from the last ones or are the first, else None."""
         cells = _occupied(np.zeros(grid.cells.shape, bool) if mask is None else mask)
         shown = self._zones
         if shown is not None:
@@ -167,7 +176,7 @@ def _occupied(barred: np.ndarray) -> np.ndarray:
 
 
 def _both(mask: np.ndarray | None, other: np.ndarray | None) -> np.ndarray | None:
-    """Return the cells of either mask; None where there is neither."""
+    """Return the union of two masks; None if both are None."""
     if mask is None or other is None:
         return other if mask is None else mask
     return mask | other

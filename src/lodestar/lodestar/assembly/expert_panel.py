@@ -1,4 +1,4 @@
-"""All experts of one robot, and the facts that each gets."""
+"""Container of all experts of one robot, which passes new inputs on to them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
 
 class ExpertPanel:
-    """All experts of one robot. Each gets the facts that it has a setter for, views at its own period.
+    """Creates all experts of one robot and passes new inputs on to them.
 
-    mind(config): makes the reasoner of an expert that asks one.
+    An expert receives only the inputs for which it has a setter, and camera views at its own period.
+    mind(config): creates the reasoner of an expert that needs one; a reasoner ranks candidates and judges
+    views.
     """
 
     def __init__(
@@ -54,31 +56,31 @@ class ExpertPanel:
                     self._described[made] = Periodic(config.description_period)
 
     def use_memory(self, memory: PlaceMemory | None) -> None:
-        """Let those that can recall places ask this memory; None = none."""
+        """Set the memory for experts that recall places; None = none."""
         for one in self.experts.values():
             if isinstance(one, PlaceReader):
                 one.use_memory(memory)
 
     def use_pictures(self, source: PictureSource | None) -> None:
-        """Let those that can choose by pictures take them from this source; None = there are none."""
+        """Set the source of pictures for experts that choose by pictures; None = none."""
         for one in self.experts.values():
             if isinstance(one, PictureChooser):
                 one.use_pictures(source)
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
-        """Have every expert plan on this grid from now on."""
+        """Set the grid for every expert that plans."""
         for one in self.experts.values():
             if isinstance(one, GridReader):
                 one.set_grid(grid)
 
     def set_scene(self, scene: SceneMirror) -> None:
-        """Give the newest scene."""
+        """Set the newest scene for every expert that reads it."""
         for one in self.experts.values():
             if isinstance(one, SceneReader):
                 one.set_scene(scene)
 
     def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
-        """Give a view to those for whom it is time. What one describes of it, the others hear."""
+        """Pass a view to each expert that is due for one, and experts' descriptions of it to listeners."""
         for one, view in self._views:
             if not view.due(frame.stamp):
                 continue
@@ -87,7 +89,10 @@ class ExpertPanel:
                 self._tell(one.describe())
 
     def follow(self, frame: RgbdFrame) -> None:
-        """Give the pose of a view that is none of this panel's floor."""
+        """Pass an image taken on another floor to the experts that keep places.
+
+        They use only its pose, to follow corrections of the map.
+        """
         for one in self.experts.values():
             if isinstance(one, Follower):
                 one.follow(frame)

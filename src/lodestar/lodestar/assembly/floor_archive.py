@@ -1,4 +1,8 @@
-"""Plans of all floors in one file: that of the active floor as before, those of the others beside it."""
+"""Archive of the 2D maps of all floors.
+
+The active floor's map is stored in the layout of a single-floor archive; the other maps are added under
+prefixed names.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from lodestar.floors.records import UNKNOWN, Building, from_json, to_json
-from lodestar.mapping.grid_file import Mapper, grid_archive
+from lodestar.mapping.occupancy.grid_file import Mapper, grid_archive
 from lodestar.storage.archive import Archive, ForeignFile
 
 _PREFIX = "floor"
@@ -14,7 +18,10 @@ _PREFIX = "floor"
 
 @dataclass(frozen=True)
 class SavedFloors:
-    """Mappers by floor, and the records. active: the mapper in use. building: None = a map of one floor."""
+    """Saved mappers (one 2D map each) by floor id, and the building with its floors and passages.
+
+    active: mapper of the active floor. building: None = a map of one floor.
+    """
 
     active: Mapper
     building: Building | None = None
@@ -22,7 +29,11 @@ class SavedFloors:
 
 
 def floors_archive(building: Building, active: int, mappers: Mapping[int, Mapper], now: float) -> Archive:
-    """Return the archive of all floors; of one floor it is that of its plan. active: id of the floor whose is first."""
+    """Return the archive of the maps of all floors.
+
+    With one floor and no passages it is the plain archive of the 2D map. active: id of the floor whose map is
+    stored as the main map. now: seconds.
+    """
     archive = grid_archive(mappers[active], now)
     if len(mappers) < 2 and not building.passages:
         return archive
@@ -36,9 +47,10 @@ def floors_archive(building: Building, active: int, mappers: Mapping[int, Mapper
 
 
 def floors_from(archive: Archive, read: Callable[[Archive], Mapper]) -> SavedFloors:
-    """Return the floors of an archive; a map that was saved before floors is one floor.
+    """Return the floors in an archive; an archive without records of floors holds the map of one floor.
 
-    read(archive): makes a mapper. Raises ForeignFile for records or maps that do not fit; the floor is named.
+    read(archive): creates the mapper of one floor. Raises ForeignFile for invalid records, and for a map that
+    is missing or does not fit.
     """
     active = read(archive)
     given = archive.meta.get("building")

@@ -1,4 +1,4 @@
-"""The chains of the map in one process, at the rates of their nodes, by the stamps of what comes."""
+"""The chains that build the map (plan grid, voxels, scene) in one process, at the rates of their nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 
 from lodestar.assembly import parts
-from lodestar.assembly.config import RobotConfig
+from lodestar.assembly.config import (
+    SCENE_DICTIONARY_CHANGES_PERIOD,
+    SCENE_DICTIONARY_DISPLAY_PERIOD,
+    SCENE_DICTIONARY_ENRICH_PERIOD,
+    SCENE_DICTIONARY_REGIONS_PERIOD,
+    SEMANTIC_VOXELS_LAYERS_PERIOD,
+    RobotConfig,
+)
 from lodestar.assembly.floor_stack import FloorStack
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.range_turns import RangeTurn
@@ -21,8 +28,9 @@ from lodestar.floors.records import Building
 from lodestar.grid.overlay import with_keep_out
 from lodestar.language.directive import Directive
 from lodestar.mapping.admission import FrameRejected
+from lodestar.mapping.config import TURN_FILTER_PERIOD
 from lodestar.mapping.follower import pages_of
-from lodestar.mapping.records import InstanceDelta
+from lodestar.mapping.instances.records import InstanceDelta
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.perception.signs import SignWatch, read_signs
@@ -38,21 +46,23 @@ from lodestar.worldmodel.closed_ways import ways_here
 from lodestar.worldmodel.way_file import way_part
 from lodestar.worldmodel.world_model import Reply
 
-#: Opens a stage whose time may be measured.
+#: Returns a context manager that measures the stage with this name.
 Stages = Callable[[str], AbstractContextManager[Any]]
 
 
 def unmeasured(_name: str) -> AbstractContextManager[Any]:
-    """Return a stage without measurement."""
+    """Return a context manager that does nothing, for callers that measure no run times."""
     return nullcontext()
 
 
 class LocalMap:
-    """`PlanChain`, `VoxelChain` and `SceneChain`, each fed with what the others return.
+    """Runs `PlanChain`, `VoxelChain` and `SceneChain` by input stamps, and passes the results of each to the
+    others.
 
-    grid: the last published plan, with the keep-out zones. seen: the instances of the last segmented frame.
-    followers: are told every change of the scene. use_ways(ways): takes the closed ways of a loaded map into use, and
-    returns what takes that back; by default they are laid over the grid.
+    grid: last published 2D grid, with the keep-out zones. seen: instances of the last segmented frame.
+    followers: called with every change of the scene. use_ways(ways): replaces the closed ways (lines and
+    areas not to be entered) by those of a loaded map and returns an undo function; by default they are drawn
+    on the grid.
     """
 
     def __init__(
@@ -66,7 +76,7 @@ class LocalMap:
         self.config, self._stages, self._use_ways = config, stages, use_ways
         self.describer = parts.appearance_describer(config.perception)
         self.sign_reader = parts.sign_reader(config.sign_reader)
-        self._signs_due = SignWatch(config.sign_reader)
+        self._signs_due = SignWatch()
         self.plan = PlanChain(config.mapping)
         self.voxels = VoxelChain(config.semantic_voxels, config.shared)
         self.scene = SceneChain(config.scene_dictionary, config.shared, phrases)
@@ -76,25 +86,24 @@ class LocalMap:
         self._ways: tuple[ClosedWay, ...] = ()  # of all floors
         self.seen: InstanceDelta | None = None
         self._newest = NewestStamp()
-        self._stamp = 0.0  # the newest of turns and segmented frames
+        self._stamp = 0.0  # newest stamp of scans and segmented frames
         self.followers: list[Callable[[SceneDelta], None]] = []
         self.grid = self.scene.grid = self.plan.grid
-        scene = config.scene_dictionary
-        self._comfort_due = Periodic(config.mapping.thinning.period)
-        self._layers_due = Periodic(config.semantic_voxels.layers_period)
-        self._regions_due = Periodic(scene.regions_period)
-        self._display_due = Periodic(scene.display_period)
-        self._enrich_due = Periodic(scene.enrich_period)
-        self._changes_due = Periodic(scene.changes_period)
+        self._comfort_due = Periodic(TURN_FILTER_PERIOD)
+        self._layers_due = Periodic(SEMANTIC_VOXELS_LAYERS_PERIOD)
+        self._regions_due = Periodic(SCENE_DICTIONARY_REGIONS_PERIOD)
+        self._display_due = Periodic(SCENE_DICTIONARY_DISPLAY_PERIOD)
+        self._enrich_due = Periodic(SCENE_DICTIONARY_ENRICH_PERIOD)
+        self._changes_due = Periodic(SCENE_DICTIONARY_CHANGES_PERIOD)
 
     # --- ranges and images --------------------------------------------------------------------------------
 
     def wants_turn(self, stamp: float, map_from_sensor: np.ndarray) -> bool:
-        """See `PlanChain.wants_turn`."""
+        """Return whether to take a scan; see `PlanChain.wants_turn`."""
         return self.plan.wants_turn(stamp, map_from_sensor)
 
     def take_turn(self, turn: RangeTurn) -> None:
-        """See `PlanChain.take_turn`."""
+        """Integrate a scan unless the robot is between floors; see `PlanChain.take_turn`."""
         with self._stages("grid"):
             moved = self.floors.follow(turn.map_from_odom, turn.odom_from_sensor, turn.stamp)
             if self.floors.observe(turn.stamp, turn.map_from_odom @ turn.odom_from_base) or moved:
@@ -107,7 +116,7 @@ class LocalMap:
 
     @property
     def building(self) -> Building:
-        """Return the floors that are known, and the one that the robot is on."""
+        """Return the known floors, with the robot's floor."""
         return self.floors.building
 
     @property
@@ -117,11 +126,11 @@ class LocalMap:
 
     @property
     def here(self) -> SceneMirror:
-        """Return what of the scene lies on the floor that the robot is on: all of it while there is one floor."""
+        """Return the scene of the robot's floor; the whole scene while there is one floor."""
         return self.mirrors.here
 
     def follow_building(self) -> None:
-        """Take rooms, zones and things of the floor into use that the robot is on now."""
+        """Switch to the rooms, zones and entities of the robot's current floor."""
         building = self.floors.building
         self.scene.change_floor(building)
         if not self.mirrors.follow(building):
@@ -131,12 +140,14 @@ class LocalMap:
         self._find_rooms()
 
     def follow_ways(self, ways: Iterable[ClosedWay]) -> None:
-        """Lay these closed ways over the plan, and keep out of the areas among them, in place of the former ones."""
+        """Replace the closed ways (lines that may not be crossed, and areas): draw them on the 2D grid, and
+        forbid the areas.
+        """
         self._ways = tuple(ways)
         self._lay_ways()
 
     def _lay_ways(self) -> None:
-        """Lay the ways of the robot's floor."""
+        """Draw the closed ways of the robot's floor."""
         here = ways_here(self._ways, self.building)
         self.plan.follow_ways(here)
         if self.scene.follow_ways(here):
@@ -144,13 +155,13 @@ class LocalMap:
         self._planned()
 
     def replace_ways(self, ways: tuple[ClosedWay, ...]) -> Callable[[], None]:
-        """Take the ways of a loaded map into use; return what takes that back."""
+        """Replace the closed ways by those of a loaded map. Returns an undo function."""
         former = self._ways
         self.follow_ways(ways)
         return lambda: self.follow_ways(former)
 
     def _planned(self, jumped: bool = False) -> None:
-        """Update `grid` after the plan may have changed."""
+        """Update `grid` if the 2D map is new. jumped: the map jumped, so find rooms and zones again."""
         if jumped:
             self._regions_due.reset()  # the rooms have moved too
             self._display_due.reset()
@@ -159,18 +170,18 @@ class LocalMap:
             self._lay()
 
     def _lay(self) -> None:
-        """Lay the zones, and the comfort of the people who are tracked now, over the plan."""
+        """Set `grid` to the 2D grid with the zones and the comfort distances around tracked people."""
         self.grid = with_keep_out(self.plan.grid, self.scene.zones_and_comfort(self._stamp))
 
     def _heed_movers(self, stream: str, stamp: float) -> None:
-        """End people and animals whose life is over, and lay the comfort of those who move again, where it is due."""
+        """Remove people and animals not seen within their lifetime, and redraw comfort distances if due."""
         self._stamp = stamp = self._newest.take(stream, stamp)
         self.tell(self.scene.dictionary.expire_movers(stamp))
         if (self.scene.people(stamp) or self.grid.comfort is not None) and self._comfort_due.due(stamp):
             self._lay()
 
     def take_depth(self, frame: RgbdFrame, odom_from_base: np.ndarray | None = None) -> None:
-        """Integrate depth without segments, at its own rate."""
+        """Integrate a depth image without segments into 2D grid and voxels, each at its configured rate."""
         if self.plan.wants_depth(frame.stamp):
             with self._stages("grid"):
                 self._planned(self.plan.take_depth(frame, odom_from_base))
@@ -179,13 +190,13 @@ class LocalMap:
                 self.voxels.take_depth(frame)
 
     def take_movers(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
-        """See `VoxelChain.take_movers`."""
+        """Track a frame's people and animals; see `VoxelChain.take_movers`."""
         self.voxels.take_movers(frame, segmented)
 
     def take_segments(self, frame: RgbdFrame, segmented: SegmentedFrame) -> bool:
-        """Update instances and entities by a segmented frame; return False if the map rejected it.
+        """Update instances and entities from a segmented frame. Return False if the map rejected it.
 
-        Where the appearance is to be described and the frame has colours, that is done here.
+        If appearance descriptions are configured and the frame has colour, the segments are described first.
         """
         if self.describer is not None and frame.rgb is not None:
             with self._stages("describe"):
@@ -204,25 +215,25 @@ class LocalMap:
 
     @property
     def wants_color(self) -> bool:
-        """Return whether frames are to have colours, for the appearance of segments or for signs."""
+        """Return whether frames need colour, for the appearance of segments or for signs."""
         return self.describer is not None or self.sign_reader is not None
 
     def read_signs(self, frame: RgbdFrame) -> None:
-        """Read the signs of a frame with colours, where it is due."""
+        """Read the signs in a frame with colour, if due."""
         if self.sign_reader is None or frame.rgb is None:
             return
         if self._signs_due.wants(frame.stamp, frame.odom_from_camera):
             with self._stages("signs"):
-                reading = read_signs(frame, self.sign_reader, self.config.sign_reader)
+                reading = read_signs(frame, self.sign_reader)
                 self.tell(self.scene.take_signs(reading))
 
     @property
     def rejected(self) -> Counter[str]:
-        """Return how many frames the voxel map in use has rejected, by reason."""
+        """Return the number of frames that the voxel map has rejected, by reason."""
         return Counter({reason.name: count for reason, count in self.voxels.map.rejected.items()})
 
     def tell(self, *deltas: SceneDelta) -> None:
-        """Apply changes of the scene to the mirror, and tell the followers."""
+        """Apply changes of the scene to the mirrors, and pass them to the followers."""
         for delta in deltas:
             if not self.mirrors.apply(delta):
                 raise RuntimeError(f"the scene's revisions have a gap before {delta.revision}")
@@ -230,7 +241,7 @@ class LocalMap:
                 follower(delta)
 
     def amend(self, amendments: Sequence[Amendment], answered: Callable[[Reply], None]) -> None:
-        """Carry out all amendments of the scene, or refuse all, before returning."""
+        """Apply all amendments of the scene or none, and pass the reply to `answered` before returning."""
         try:
             made = self.scene.amend(amendments)
         except AmendmentRefused as refused:
@@ -242,9 +253,9 @@ class LocalMap:
     # --- periodic work ------------------------------------------------------------------------------------
 
     def work(self, stamp: float) -> None:
-        """Do the periodic work that is due: captions, rooms, moved things, pillars, zones.
+        """Do the periodic work that is due: captions, rooms, moved objects, pillars, zones.
 
-        Work without phrases is retried when next due.
+        Work for which phrase vectors are missing is retried when it is due again.
         """
         scene = self.scene
         if self._enrich_due.due(stamp) and scene.dictionary.enrichments_waiting:
@@ -280,7 +291,7 @@ class LocalMap:
             self._lay()
 
     def follow(self, directive: Directive | None) -> None:
-        """Follow the keep-out zones of this directive; None removes them."""
+        """Use the keep-out zones of this directive from now on; None removes them."""
         self.scene.directive = directive
         self._layers_due.reset()
         self._display_due.reset()
@@ -288,14 +299,14 @@ class LocalMap:
     # --- saved maps ---------------------------------------------------------------------------------------
 
     def saved(self) -> SavedMap:
-        """Return the current map, for `go_on_from` in this process or a later one."""
+        """Return the current map for `go_on_from`, in this or a later process."""
         return SavedMap.of(self._parts(0.0))
 
     def go_on_from(self, saved: SavedMap, now: float = 0.0) -> None:
-        """Replace the map by a saved one; the next poses give the robot's place in it.
+        """Replace the map by a saved one; the next poses place the robot in it.
 
-        now: seconds; no sighting is later. Raises ForeignFile if it does not fit the configuration; then nothing has
-        changed.
+        now: seconds; upper limit for the stamps of loaded observations. Raises ForeignFile if the map does
+        not fit the configuration; then nothing has changed.
         """
         saved.load(self._parts(now))
         self.scene.flush()

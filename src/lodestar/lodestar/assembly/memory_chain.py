@@ -1,4 +1,9 @@
-"""From what the robot's parts publish to memories and snapshots, at the rates of the memory node."""
+"""Chain that makes memories and snapshots from the outputs of the robot's parts, at the memory node's rates.
+
+A memory is a stored record of an observation, an event or a message, with its time and place. A segment is a
+stretch of time whose observations make one memory. A snapshot is a keyframe that represents the entities it
+shows (SnapMem).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +24,7 @@ from lodestar.geometry.corrections import Anchor
 from lodestar.geometry.map_correction import MapCorrection
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import ImageName, Keyframe
-from lodestar.mapping.records import InstanceDelta
+from lodestar.mapping.instances.records import InstanceDelta
 from lodestar.memory.answering.coverage import FloorLooks
 from lodestar.memory.answering.records import name_in_words
 from lodestar.memory.deeds import DRIVING, purpose_of
@@ -35,75 +40,81 @@ from lodestar.memory.events import (
     remember_directive,
     remember_word,
 )
-from lodestar.memory.last_seen import LastSeen, LastSeenPlaces, RememberedPlaces
+from lodestar.memory.last_seen import LAST_SEEN_MAX_PLACES, LastSeen, LastSeenPlaces, RememberedPlaces
 from lodestar.memory.looked_places import LookedPlaces
 from lodestar.memory.records import EventKind, MapName, Memory, Primitive, SnapshotDelta, map_name_of
 from lodestar.memory.scene_changes import SceneChanges
-from lodestar.memory.segments import Segmenter, primitive_of, views_of
+from lodestar.memory.segments import SEGMENT_CLOCK_JUMP, Segmenter, primitive_of, views_of
 from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
 from lodestar.memory.vision_captions import Captioner, ComposedCaptions
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 from lodestar.worldmodel.events import WorldEvent
 
-_JUMPS = 200  # corrections of the map that are kept for memories that are read again
+_JUMPS = 200  # newest corrections of the map kept, to correct memories that are read again
+
+
+# limit of keyframes of this run to keep, and of those that memories refer to; as keyframes.store.max_count
+MEMORY_MAX_WANTED = 2000
+MEMORY_MAX_WAITING = 2000  # limit of memories queued while there is no working store; chosen: over an hour
 
 
 class MemoryChain:
-    """Makes memories and snapshots of what the robot's parts publish. Not safe for threads.
+    """Makes memories and snapshots from the outputs of the robot's parts. Not thread-safe.
 
-    scene: the mirror that the owner keeps up to date; each delta is applied to it before it is told here. While there
-    is no store, or it cannot keep anything, memories wait; the oldest are dropped first. counts: memories that were
-    kept, dropped or refused, and news that came while the robot was lost, by reason. problem: why memories wait.
+    scene: mirror that the owner keeps up to date; it applies each delta before it passes the delta here.
+    Without a working store, memories are queued; the oldest are dropped first. counts: numbers of memories
+    kept, dropped or refused, of inputs ignored while the robot was lost, and of map corrections. problem: why
+    memories are queued.
     """
 
     def __init__(self, config: MemoryConfig, scene: SceneMirror, store: Keeper | None = None) -> None:
         self.config, self.scene = config, scene
         self.counts = Counter[str]()
-        self._handover = MemoryHandover(config.max_waiting, self.counts)
+        self._handover = MemoryHandover(MEMORY_MAX_WAITING, self.counts)
         self._captions: Captioner = ComposedCaptions()
         self.map = MapName(scene.map_id)
         self.grid: OccupancyGrid2D | None = None
-        self.segmenter = Segmenter(scene, config.segments, robot=config.store.robot)
+        self.segmenter = Segmenter(scene, robot=config.store.robot)
         self._places = LookedPlaces(config.events)
-        self.changes = SceneChanges(scene, self._places, config.events)
-        self.snapshots = SnapshotUpkeep(config.snapshots)
+        self.changes = SceneChanges(scene, self._places)
+        self.snapshots = SnapshotUpkeep()
         self.looks = FloorLooks(config.answering.coverage)
         self.last_seen = LastSeenPlaces(config.last_seen)
         self._remembered: tuple[tuple[int, int], RememberedPlaces] | None = None
         self._anchor = Anchor()
-        self._jumps: deque[tuple[int, MapCorrection]] = deque(maxlen=_JUMPS)  # newest memory then
-        self._decision = (0, 0)  # epoch and memory of the last decision
+        self._jumps: deque[tuple[int, MapCorrection]] = deque(maxlen=_JUMPS)  # with newest memory id
+        self._decision = (0, 0)  # (epoch, memory id) of the last decision
         self.images = MemoryImages(self.segmenter, self.snapshots)
         self._knows_scene = False
-        self._busy = False  # a directive is under way
+        self._busy = False  # a directive is running
         self._deed_stamp = -math.inf
         if store is not None:
             self.use_store(store)
 
     def use_captions(self, captions: Captioner) -> None:
-        """Have segments captioned by another than the one who composes their captions, from now on."""
+        """Set the captioner of segments; the default composes captions from templates."""
         self._captions = captions
 
     # --- the store ----------------------------------------------------------------------------------------------
 
     @property
     def store(self) -> Keeper | None:
-        """Return the store that keeps the memories; None = they wait."""
+        """Return the store of the memories; None = there is none, and memories are queued."""
         return self._handover.store
 
     @property
     def problem(self) -> str:
-        """Return why memories wait, "" where they do not."""
+        """Return why memories are queued, "" if they are not."""
         return self._handover.problem
 
     @property
     def waiting(self) -> int:
-        """Return the number of memories that no store has taken yet."""
+        """Return the number of queued memories."""
         return len(self._handover.waiting)
 
     def use_store(self, store: Keeper | None) -> None:
-        """Keep memories there from now on; None = they wait."""
+        """Set the store for memories; None = queue them."""
         self._handover.store = store
         if store is not None:
             store.use_map(self.map)
@@ -111,7 +122,10 @@ class MemoryChain:
             self._handover.hand_over()
 
     def _recall(self) -> None:
-        """Take up where the robot looked on this map before, so that "not seen" counts it, and where things were."""
+        """Load earlier views and last-seen places on this map from the store.
+
+        Answers such as "not seen" then count them too.
+        """
         try:
             if len(self.looks) == 0:
                 self.looks.take(self._handover.newest_kept())
@@ -120,16 +134,17 @@ class MemoryChain:
             self._handover.problem = str(error)
 
     def recall_places(self) -> None:
-        """Take the places of things from the store anew, as after memories were forgotten or imported: of the
-        `LastSeenConfig.max_places` things that were remembered last. Raises StoreError.
+        """Reload the last-seen places from the store, for example after memories were erased or imported.
+
+        Loads the places of the LAST_SEEN_MAX_PLACES most recently remembered objects. Raises StoreError.
         """
         if self.store is None:
             return
-        memories = self._handover.last_sights(self.config.last_seen.max_places)
+        memories = self._handover.last_sights(LAST_SEEN_MAX_PLACES)
         self.last_seen.clear()
         jumps = list(self._jumps)
         for memory in memories:
-            while jumps and memory.id > jumps[0][0]:  # it was told in the corrected map
+            while jumps and memory.id > jumps[0][0]:  # stored in coordinates after this correction
                 self.last_seen.move(jumps.pop(0)[1])
             self.last_seen.take(memory, former=not self._handover.is_own(memory.id))
         for _, jump in jumps:
@@ -139,15 +154,15 @@ class MemoryChain:
                 self.last_seen.take(memory)
 
     def _keep(self, memory: Memory) -> int:
-        """Return the id of the memory; 0 where it waits or was refused."""
+        """Store a memory and return its id; 0 if it is queued or was refused."""
         memory = self.images.with_session(memory)
         self.last_seen.take(memory)
         return self._handover.add(memory)
 
-    # --- what is seen -------------------------------------------------------------------------------------------
+    # --- observations -------------------------------------------------------------------------------------------
 
     def take_pose(self, stamp: float, map_from_base: np.ndarray | None) -> None:
-        """Note the pose (4, 4) of base_link in map; None = the robot does not know where it is."""
+        """Record the pose (4, 4) of base_link in map; None = the robot is lost."""
         if map_from_base is None:
             self.segmenter.take_pose(stamp, None)
             return
@@ -157,9 +172,9 @@ class MemoryChain:
     def take_correction(
         self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray, stamp: float | None = None
     ) -> None:
-        """Note map <- odom, (4, 4), and where the robot is in odom at a stamp: a loop closure moves the places.
+        """Move the recorded places after a jump of map <- odom (4, 4), such as a loop closure.
 
-        Memories that are kept already stay as they were told then.
+        odom_from_sensor: (4, 4), the pose at the stamp. Memories in the store keep their coordinates.
         """
         with (
             suppress(ValueError),
@@ -173,7 +188,10 @@ class MemoryChain:
                 self.looks.move(correction)
 
     def take_look(self, stamp: float, map_from_camera: np.ndarray) -> None:
-        """Note where the camera looked from, (4, 4), optical; while the robot is lost it does not count."""
+        """Record that the camera looked from this pose (4, 4), optical frame in map.
+
+        Ignored while the robot is lost.
+        """
         if self.segmenter.here(stamp) is None:
             return
         axis = map_from_camera[:3, 2]
@@ -184,8 +202,8 @@ class MemoryChain:
                 self._miss(stamp, place)
 
     def _miss(self, stamp: float, place: LastSeen) -> None:
-        """Remember that a thing of a former session is not where it was."""
-        thing = place.thing._replace(entity_id=0)  # its id then may be another thing's now
+        """Remember that an object of an earlier session is no longer at the place where it was last seen."""
+        thing = place.thing._replace(entity_id=0)  # its old id may belong to another object now
         region = self.scene.regions.get(self.scene.region_at(thing.centre))
         change = SceneChange(
             EventKind.VANISHED, stamp, thing, name_in_words(thing.caption, thing.label),
@@ -196,22 +214,25 @@ class MemoryChain:
             self._keep(remember_change(change, here))
 
     def take_instances(self, delta: InstanceDelta) -> None:
-        """Note what images showed."""
+        """Record the instances seen in each image of the delta."""
         seen = ((one.stamp, one.instance_id, one.pixel_count) for one in delta.observations)
         for stamp, pixels in views_of(delta.stamp, seen):
             self.take_view(stamp, pixels)
 
     def take_view(self, stamp: float, pixels: Mapping[int, int]) -> None:
-        """Note what one image showed: entity id -> pixels of its mask."""
+        """Record the entities seen in one image: entity id -> pixels of its mask."""
         self.segmenter.take_view(stamp, pixels)
 
     def take_keyframe(self, keyframe: Keyframe) -> None:
-        """Note a keyframe, or a newer record of one."""
+        """Record a keyframe, or a newer version of a known one."""
         self.images.take_keyframe(keyframe)
 
     def wanted_images(self) -> WantedImages:
-        """Return the keyframes that are to be kept, at most `max_wanted` for the run and as many beyond it."""
-        limit = self.config.max_wanted
+        """Return the keyframes to keep, at most MEMORY_MAX_WANTED of each kind.
+
+        The kinds are keyframes of this run, and those of all runs that memories refer to.
+        """
+        limit = MEMORY_MAX_WANTED
         remembered: tuple[ImageName, ...] = ()
         if self.store is not None:
             under_way = [ImageName(self.images.session, one) for one in self.segmenter.keyframe_ids]
@@ -220,17 +241,17 @@ class MemoryChain:
         wanted = tuple(dict.fromkeys([*sorted(self.snapshots.wanted), *own]))[:limit]
         return WantedImages(wanted, "" if self.store is None else self.store.name, remembered)
 
-    # --- a successor of this process ----------------------------------------------------------------------------
+    # --- restart of this process --------------------------------------------------------------------------------
 
     def snapshot_state(self) -> dict[str, Any]:
-        """Return what a successor's snapshots go on from, as JSON values."""
+        """Return the state of the snapshots for a restarted process, as JSON values."""
         return {**self.snapshots.state(), "map": [self.map.map_id, self.map.fingerprint]}
 
     def restore_snapshots(self, state: Mapping[str, Any]) -> None:
-        """Go on from a predecessor's snapshots. They stand until the stored keyframes were listed and the scene was
-        paged. Call it before anything else is noted.
+        """Restore the snapshots of an earlier process. Call it before any other input.
 
-        Raises ValueError for a state that is none, and then nothing changes.
+        They do not change until the stored keyframes were listed and all pages of the scene were received.
+        Raises ValueError for an invalid state; then nothing changes.
         """
         try:
             name = MapName(int(state["map"][0]), str(state["map"][1]))
@@ -241,7 +262,7 @@ class MemoryChain:
         self.segmenter.take_map(name)
 
     def take_grid(self, grid: OccupancyGrid2D) -> None:
-        """Note the plan."""
+        """Set the plan grid (2D occupancy grid for planning)."""
         self.grid = grid
 
     @property
@@ -251,10 +272,10 @@ class MemoryChain:
         here = None if last is None else self.segmenter.here(last.stamp)
         return None if here is None else np.array([*here.position[:2], here.heading])
 
-    # --- what changes -------------------------------------------------------------------------------------------
+    # --- changes of the scene -----------------------------------------------------------------------------------
 
     def take_delta(self, delta: SceneDelta) -> None:
-        """Note a change of the scene that the mirror has applied."""
+        """Process a change of the scene that was already applied to the mirror."""
         if self._is_other_map(delta):
             self._begin_map(delta)
             self.changes.learn()
@@ -266,7 +287,9 @@ class MemoryChain:
                 self._keep(remember_change(change, place))
 
     def take_page(self, delta: SceneDelta) -> None:
-        """Note a page of the whole scene, or of what was missed: it is known from now on, and no event."""
+        """Process a page of the whole scene, or of missed changes: it updates the known state without creating
+        events.
+        """
         if self._is_other_map(delta):
             self._begin_map(delta)
         else:
@@ -280,7 +303,7 @@ class MemoryChain:
         return map_name_of(delta.map_id, delta.session_id) != self.map
 
     def _begin_map(self, delta: SceneDelta) -> None:
-        """Another map was loaded or begun: nothing of the old one may be mixed in."""
+        """Switch to another map, loaded or newly created, and discard all state of the old one."""
         self.map = map_name_of(delta.map_id, delta.session_id)
         self.segmenter.take_map(self.map)
         self.changes.clear()
@@ -295,10 +318,10 @@ class MemoryChain:
             self.store.use_map(self.map)
             self._recall()
 
-    # --- what is done and told ----------------------------------------------------------------------------------
+    # --- directives, decisions and messages ---------------------------------------------------------------------
 
     def take_directive(self, news: DirectiveNews) -> None:
-        """Note a directive that begins or ends."""
+        """Remember the begin or end of a directive."""
         self._busy = not news.outcome
         self._move_for(news.stamp, DRIVING if self._busy else "")
         place = self._place(news.stamp)
@@ -306,7 +329,10 @@ class MemoryChain:
             self._keep(remember_directive(news, place))
 
     def take_decision(self, news: DecisionNews) -> None:
-        """Note a decision, and again when its outcome is known; the second one replaces the first in answers."""
+        """Remember a decision, and remember it again when its outcome is known.
+
+        Answers then use the second memory in place of the first.
+        """
         self._busy |= not news.outcome
         if self._busy:
             target = self.scene.get(news.target) if news.target else None
@@ -320,7 +346,7 @@ class MemoryChain:
         self._decision = (news.epoch, identity)
 
     def take_event(self, event: WorldEvent) -> None:
-        """Note an event of the world model."""
+        """Remember an event of the world model."""
         place = self._place(event.stamp)
         if place is None or not event.text:
             return
@@ -331,14 +357,19 @@ class MemoryChain:
         return [primitive_of(entity) for entity in found if entity]
 
     def _move_for(self, stamp: float, purpose: str) -> None:
-        """Note for what purpose the robot moves; a decision may have the stamp of its directive, or an older one."""
-        if self._deed_stamp - self.config.segments.clock_jump <= stamp <= self._deed_stamp:
+        """Record the purpose of the robot's motion from this stamp on.
+
+        A stamp at or just before the last one, as of a decision made with its directive, is moved to just
+        after it.
+        """
+        if self._deed_stamp - SEGMENT_CLOCK_JUMP <= stamp <= self._deed_stamp:
             stamp = math.nextafter(self._deed_stamp, math.inf)
         self._deed_stamp = stamp
         self.segmenter.take_deed(stamp, purpose)
 
     def take_word(self, stamp: float, text: str) -> int:
-        """Note an operator's word; returns the id of the memory, 0 where the robot is lost or the word waits.
+        """Remember an operator's message. Return the id of the memory, 0 if the robot is lost or the memory is
+        queued.
 
         Raises ValueError for a text without letters.
         """
@@ -346,7 +377,7 @@ class MemoryChain:
         return 0 if place is None else self._keep(remember_word(stamp, text, place))
 
     def _place(self, stamp: float) -> Place | None:
-        """Return where the robot is; None while it is lost, when nothing is remembered."""
+        """Return the robot's place at a stamp; None while it is lost, and then nothing may be remembered."""
         here = self.segmenter.here(stamp)
         if here is None:
             self.counts["lost"] += 1
@@ -357,10 +388,10 @@ class MemoryChain:
             robot=self.config.store.robot, map=self.map,
         )  # fmt: skip
 
-    # --- where things were --------------------------------------------------------------------------------------
+    # --- last-seen places ---------------------------------------------------------------------------------------
 
     def remembered(self) -> RememberedPlaces:
-        """Return where things were last seen that the scene does not have there now."""
+        """Return the places where objects were last seen and where the scene has no such object now."""
         state = (self.last_seen.revision, self.scene.revision)
         if self._remembered is None or self._remembered[0] != state:
             before = RememberedPlaces(self.map, 0) if self._remembered is None else self._remembered[1]
@@ -371,7 +402,7 @@ class MemoryChain:
     # --- memories -----------------------------------------------------------------------------------------------
 
     def tick(self, stamp: float) -> SnapshotDelta:
-        """Keep the segments that are complete, and what waits; return how the snapshots have changed."""
+        """Store queued memories and those of finished segments. Return the changes of the snapshots."""
         for memory in self.segmenter.finished():
             self._captions.offer(self.images.with_session(memory))
         for memory in self._captions.ready(stamp):
@@ -382,7 +413,7 @@ class MemoryChain:
         return self.snapshots.commit(stamp)
 
     def close(self) -> None:
-        """Keep what is under way, before the end."""
+        """Store the memories of unfinished segments before the process ends."""
         for memory in self.segmenter.flush():
             self._captions.offer(memory)
         for memory in self._captions.ready(math.inf):

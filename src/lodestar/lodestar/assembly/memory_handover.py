@@ -1,4 +1,4 @@
-"""Hands memories to the store; while there is none, or it keeps nothing, they wait."""
+"""Queue of memories for the store, used while there is no store or it fails."""
 
 from __future__ import annotations
 
@@ -15,43 +15,36 @@ from lodestar.memory.store import Statistics
 
 
 class Keeper(Protocol):
-    """Port of the store: what the chain needs of it."""
+    """Interface to the memory store, with the methods that `MemoryChain` uses."""
 
     def add(self, memory: Memory, vector: np.ndarray | None = None) -> int:
-        """Keep a memory and return its id; see `MemoryStore.add`."""
-        ...
+        """Store a memory and return its id; see `MemoryStore.add`."""
 
     def use_map(self, name: MapName, session: str = "") -> None:
-        """Set the map that the robot is on."""
-        ...
+        """Set the map of the robot."""
 
     def search(self, request: Request) -> list[Hit]:
-        """Return what passes the request's filters."""
-        ...
+        """Return the memories that pass the request's filters."""
 
     def last_sights(self, limit: int) -> list[Memory]:
-        """Return the last memories of the things that were remembered last; see `MemoryStore.last_sights`."""
-        ...
+        """Return the last memories of the objects remembered most recently; see `MemoryStore.last_sights`."""
 
     @property
     def name(self) -> str:
         """Return the store's unique name."""
-        ...
 
     def images(self, limit: int) -> list[ImageName]:
-        """Return the keyframes that memories refer to, of every run, the most important first."""
-        ...
+        """Return the keyframes of all runs that memories refer to, most important first."""
 
     def statistics(self) -> Statistics:
         """Return the state of the store. Raises StoreError."""
-        ...
 
 
 class MemoryHandover:
-    """Memories on their way to the store, the oldest first. Not safe for threads.
+    """Queue of memories for the store, oldest first. Not thread-safe.
 
-    most: of those that wait; the oldest are dropped first. counts: kept, refused and dropped ("overflow") memories.
-    problem: why memories wait, "" = they do not. newest: highest id of a memory so far.
+    most: maximum queue length; the oldest are dropped first. counts: kept, refused and dropped ("overflow") memories.
+    problem: why memories are queued, "" = they are not. newest: highest memory id so far.
     """
 
     def __init__(self, most: int, counts: Counter[str]) -> None:
@@ -60,15 +53,15 @@ class MemoryHandover:
         self.newest = 0
         self._most, self._counts = most, counts
         self._waiting: deque[Memory] = deque()
-        self._own: list[range] = []  # ids of the memories of this process
+        self._own: list[range] = []  # ids of memories of this process
 
     @property
     def waiting(self) -> tuple[Memory, ...]:
-        """Return the memories that no store has taken yet, oldest first."""
+        """Return the queued memories, oldest first."""
         return tuple(self._waiting)
 
     def add(self, memory: Memory) -> int:
-        """Return the id of the memory; 0 where it waits or was refused."""
+        """Queue a memory and write the queue to the store. Return its id; 0 if it is queued or was refused."""
         if len(self._waiting) >= self._most:
             self._waiting.popleft()
             self._counts["overflow"] += 1
@@ -76,7 +69,7 @@ class MemoryHandover:
         return self.hand_over()
 
     def hand_over(self) -> int:
-        """Give the store what waits. Returns the id of the newest; 0 where that waits still or was refused."""
+        """Write the queue to the store. Return the id of the newest memory; 0 if refused or still queued."""
         identity = 0
         while self._waiting and self.store is not None:
             try:
@@ -95,13 +88,13 @@ class MemoryHandover:
         return identity
 
     def newest_kept(self) -> list[Memory]:
-        """Return the newest memories of this map in the store, at most `MAX_LIMIT`. Raises StoreError."""
+        """Return the newest stored memories of this map, at most `MAX_LIMIT`. Raises StoreError."""
         if self.store is None:
             return []
         return self._noted([hit.memory for hit in self.store.search(Request(limit=MAX_LIMIT))])
 
     def last_sights(self, limit: int) -> list[Memory]:
-        """Return the last memories in the store of the things that were remembered last. Raises StoreError."""
+        """Return the last stored memories of the most recently remembered objects. Raises StoreError."""
         return [] if self.store is None else self._noted(self.store.last_sights(limit))
 
     def _noted(self, found: list[Memory]) -> list[Memory]:
@@ -109,11 +102,11 @@ class MemoryHandover:
         return found
 
     def is_own(self, identity: int) -> bool:
-        """Return whether a memory was made by this process."""
+        """Return whether a memory was created by this process."""
         return any(identity in span for span in self._own)
 
     def _note_own(self, identity: int) -> None:
-        """Note the id of a memory of this process; an import takes ids between."""
+        """Record that this process created the memory with this id; imports may use ids in between."""
         if self._own and identity == self._own[-1].stop:
             self._own[-1] = range(self._own[-1].start, identity + 1)
         else:

@@ -1,4 +1,4 @@
-"""Images of the memory: which are stored, which run numbered them, and which were erased."""
+"""Images of the memory: stored keyframes, with the session that gave them their ids, and erased ones."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from lodestar.scene.mirror import SceneMirror
 
 @dataclass(frozen=True)
 class WantedImages:
-    """Images that are to be kept, the most important first.
+    """Images to keep, most important first.
 
-    ids: of this run: of snapshots, of the segments under way, then of memories as the store orders them. memory: name
-    of the store that remembers; "" = there is none now. remembered: its images of every run, which outlive the run.
+    ids: keyframes of this run: those of snapshots, then those that unfinished segments and stored memories
+    refer to. memory: name of the store; "" = no store now. remembered: images of all runs that memories refer
+    to; they are kept beyond the end of the run.
     """
 
     ids: tuple[int, ...]
@@ -32,9 +33,9 @@ class WantedImages:
 def shot_of(
     keyframe: Keyframe, scene: SceneMirror, ids: Iterable[int], snapshot: Snapshot | None = None
 ) -> Shot:
-    """Return a stored image that shows these entities, with the share of it that each outline in it takes.
+    """Return a stored image as a shot of the entities `ids`, with the image share that each one covers.
 
-    snapshot: whose image it is, which gives it labels and caption; None = another view of things.
+    snapshot: snapshot that the image belongs to, source of labels and caption; None = none.
     """
     shares: dict[int, float] = {}
     for instance, box in keyframe.instances.items():
@@ -51,9 +52,10 @@ def shot_of(
 
 
 class MemoryImages:
-    """Tells segments and snapshots of the keyframes that there are. Not safe for threads.
+    """Passes keyframes to the segmenter and the snapshots. Not thread-safe.
 
-    session: of the newest keyframe's record. lacks: the records of the stored keyframes are to be listed.
+    session: of the newest keyframe. lacks: True while a list of all stored keyframes is needed
+    (`take_listed`).
     """
 
     def __init__(self, segmenter: Segmenter, snapshots: SnapshotUpkeep) -> None:
@@ -64,8 +66,10 @@ class MemoryImages:
         self._frontiers: tuple[int, ...] = ()
 
     def shots(self, scene: SceneMirror) -> tuple[Shot, ...]:
-        """Return the images that stand for what is known, as an answer may need them; after these, without labels, the
-        best other view of each thing, and the frontiers', the best first.
+        """Return the images for answers, snapshots first.
+
+        Then come the best other view of each object, without labels, and last the images of frontiers, best
+        first.
         """
         known = self._snapshots.keyframe
         found: dict[int, Shot] = {}
@@ -89,12 +93,12 @@ class MemoryImages:
         return tuple(found.values())
 
     def take_frontiers(self, frontiers: Iterable[tuple[int, float]]) -> None:
-        """Note the keyframe (0 = none) and the information gain of each frontier there is now."""
+        """Set the keyframe (0 = none) and the information gain of each current frontier."""
         best = sorted(frontiers, key=lambda one: -one[1])
         self._frontiers = tuple(dict.fromkeys(keyframe for keyframe, _ in best if keyframe))
 
     def take_keyframe(self, keyframe: Keyframe) -> None:
-        """Note a keyframe, or a newer record of one."""
+        """Record a keyframe, or a newer version of a known one."""
         if keyframe.id <= self._newest and self._session_of(keyframe.id) != keyframe.session_id:
             self.begin_anew()
         if keyframe.id > self._newest:
@@ -104,9 +108,7 @@ class MemoryImages:
             self._snapshots.put_keyframe(keyframe)
 
     def take_listed(self, keyframes: Iterable[Keyframe]) -> None:
-        """Note the records of all keyframes that are stored: some were before this process was there, or come from a
-        saved map.
-        """
+        """Record all stored keyframes, including those from before this process started or from a saved map."""
         self.lacks = False
         for keyframe in keyframes:
             if ImageName(keyframe.session_id, keyframe.id) not in self._erased:
@@ -115,13 +117,13 @@ class MemoryImages:
                 self._newest, self.session = keyframe.id, keyframe.session_id
 
     def take_stored(self, ids: Sequence[int], next_id: int) -> None:
-        """Note which keyframes are stored; ids from `next_id` on are newer than this news."""
+        """Record which keyframes are stored: `ids`, and all newer than the list, from `next_id` on."""
         known = self._snapshots.keyframe_ids
         self._snapshots.keep_only([*ids, *(identity for identity in known if identity >= next_id)])
         self.lacks |= not set(ids) <= {*known, *(image.id for image in self._erased)}
 
     def take_erased(self, images: Iterable[ImageName]) -> None:
-        """Note keyframes that were erased, because what they show was forgotten."""
+        """Drop keyframes that were erased because their content was forgotten."""
         for image in images:
             self._erased.add(image)
             keyframe = self._snapshots.keyframe(image.id)
@@ -129,15 +131,13 @@ class MemoryImages:
                 self._snapshots.drop_keyframe(image.id)
 
     def begin_anew(self) -> None:
-        """Note that the store of keyframes was begun anew, or a saved map was loaded: its ids mean other images."""
+        """Reset, because ids now mean other images: the store restarted or a saved map was loaded."""
         self._newest, self.lacks, self._frontiers = 0, True, ()
         self._segmenter.drop_keyframes()
         self._snapshots.keep_only(())
 
     def with_session(self, memory: Memory) -> Memory:
-        """Return the memory with the session of its keyframes; ids of another session than that of the last are left
-        out.
-        """
+        """Return the memory with its last keyframe's session, and without keyframes of other sessions."""
         ids = memory.keyframe_ids
         if not ids:
             return memory

@@ -1,4 +1,4 @@
-"""News for the memory from decisions, from directives that begin or end, and from the world model."""
+"""Conversion of decisions, directives and world-model events to records for the memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar.worldmodel.events import WorldEvent
 
 
 def decision_news(decision: Decision) -> DecisionNews:
-    """Return the decision as the memory tells it, with the chosen expert's goal."""
+    """Return the record of a decision, with the chosen expert's goal."""
     chosen = next((arm.proposal for arm in decision.arms if arm.expert == decision.chosen), None)
     return DecisionNews(
         decision.stamp,
@@ -33,22 +33,22 @@ def decision_news(decision: Decision) -> DecisionNews:
 
 
 def belief_news(event: WorldEvent) -> BeliefNews:
-    """Return an event of the world model as the memory tells it."""
+    """Return the record of an event of the world model."""
     return BeliefNews(event.stamp, event.kind, event.text, event.entity_ids, event.entry, event.place)
 
 
 def outcome_of(code: ErrorCode, success: bool) -> str:
-    """Return how a directive ended, in the memory's word."""
+    """Return a directive's outcome for the memory: "cancelled", "succeeded" or "failed"."""
     return "cancelled" if code is ErrorCode.CANCELLED else "succeeded" if success else "failed"
 
 
 def directive_begun(directive: Directive, now: float) -> DirectiveNews:
-    """Return the beginning of a directive. now: seconds."""
+    """Return the record of a directive that begins at `now`, seconds."""
     return DirectiveNews(now, directive.text, directive_in_words(directive), now)
 
 
 def directive_outcome(begun: DirectiveNews, result: DirectiveResult, now: float) -> DirectiveNews:
-    """Return the end of a directive. begun: what was told when it began; now: seconds."""
+    """Return the record of a directive that ends at `now`, seconds. begun: record of its begin."""
     return replace(
         begun,
         stamp=now,

@@ -1,4 +1,4 @@
-"""Conversion of parameter values to the configuration's types."""
+"""Conversion of parameter values to the types of the configuration."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin
 
-_NEAR = 0.75  # share of letters that two names have in common, from which one may be meant; chosen
+_NEAR = 0.75  # minimum similarity of two names for a suggestion; chosen
 
 
 class ValueRefused(ValueError):
-    """A value is invalid for its parameter; the message names it and what is valid."""
+    """A value is invalid for its parameter; the message names the parameter and the valid values."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known dotted name that a mistyped or unfinished one most likely means; "" where none is near."""
+    """Return the known dotted name that best matches a mistyped or incomplete name; "" if none is similar."""
     names = sorted(known)
-    ends = [one for one in names if one.endswith(f".{name}")]  # the group was left out
+    ends = [one for one in names if one.endswith(f".{name}")]  # only the group is missing
     if len(ends) == 1:
         return ends[0]
     found = difflib.get_close_matches(name, names, n=1, cutoff=_NEAR)
@@ -27,7 +27,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def without_none(hint: Any) -> tuple[Any, bool]:
-    """Return the type without None, and whether None was in it."""
+    """Return the type hint without None, and whether it allowed None."""
     if get_origin(hint) in (Union, types.UnionType):
         others = [part for part in get_args(hint) if part is not type(None)]
         if len(others) == 1:
@@ -36,7 +36,7 @@ def without_none(hint: Any) -> tuple[Any, bool]:
 
 
 def expressible(hint: Any) -> bool:
-    """Return whether a parameter can hold a value of this type."""
+    """Return whether a ROS parameter can hold a value of this type."""
     hint, _ = without_none(hint)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (tuple, list):
@@ -45,7 +45,7 @@ def expressible(hint: Any) -> bool:
 
 
 def describe(hint: Any) -> str:
-    """Return the type for a person."""
+    """Return the type in words."""
     plain, may_be_none = without_none(hint)
     if isinstance(plain, type) and issubclass(plain, Enum):
         text = " | ".join(member.name for member in plain)
@@ -55,7 +55,7 @@ def describe(hint: Any) -> str:
 
 
 def coerce(name: str, given: Any, hint: Any) -> Any:
-    """Return the value of a parameter in its type. Raises ValueRefused, which names the parameter."""
+    """Return the value converted to its type. Raises ValueRefused, which names the parameter."""
     hint, may_be_none = without_none(hint)
     if may_be_none and given == "":
         return None

@@ -1,9 +1,9 @@
-"""Makes each part that is chosen among kinds, or joins the configurations of several rooms. Nobody else constructs
-what these makers do. A part that has one configuration is constructed from it where it is used.
+"""Factories of all parts that have alternatives or combine configurations of several packages.
 
-Configurations have their shared values filled in already (`RobotConfig` and the nodes' parameters do so). A maker
-imports what it makes when it is called, so that a process holds its own parts alone; the warm process, from which nodes
-are forked, imports beforehand what the makers that a node names would import (`lodestar_bringup.loading`, ADR 0070).
+Only these factories construct their parts; a part with a single configuration is constructed where it is
+used. Configurations must have their shared values filled in (`RobotConfig` and the nodes' parameters do so).
+A factory imports its part when it is called, so that a process loads only its own parts; the warm process,
+from which nodes are forked, imports these parts in advance (`lodestar_bringup.loading`, ADR 0026).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lodestar.language.directive import Directive
     from lodestar.language.picture_goals import PictureReader
     from lodestar.language.reasoner import Reasoner
-    from lodestar.mapping.grid_file import Mapper
+    from lodestar.mapping.occupancy.grid_file import Mapper
     from lodestar.mapping.semantic_voxels import SemanticVoxelMap
     from lodestar.models.phrases import PhraseBook
     from lodestar.perception.appearance import Describer
@@ -58,13 +58,14 @@ if TYPE_CHECKING:
     from lodestar.worldmodel.transactions import Line
     from lodestar.worldmodel.world_model import SceneWriter, WorldModel
 
-_log = logging.getLogger(__name__)
-FETCHED_DETECTOR = "models/nanodet.onnx"  # from `make detector`, below the folder where the stack is started
-PACKAGED_NETWORK = (
-    "packaged"  # as `model`: the network for the simulator's buildings, which comes with Lodestar
-)
+GOAL_SELECTOR_SEED = 0  # of the policy's random choices
 
-# The defaults, for those who measure a part by itself.
+_log = logging.getLogger(__name__)
+FETCHED_DETECTOR = "models/nanodet.onnx"  # from `make detector`, in the folder where the stack is started
+# value of `model` for the network shipped with Lodestar, trained on the simulator's buildings
+PACKAGED_NETWORK = "packaged"
+
+# Default configurations, for measuring a part by itself.
 _SHARED, _SEEING, _FUSING, _KNOWING = (
     SharedConfig(), PerceptionConfig(), SemanticVoxelsConfig(), SceneDictionaryConfig(),
 )  # fmt: skip
@@ -76,32 +77,35 @@ _SHARED, _SEEING, _FUSING, _KNOWING = (
 def ground_truth_detector(
     config: PerceptionConfig, rng: np.random.Generator | None = None
 ) -> GroundTruthDetector:
-    """Return the detector that reads a simulator's label images. rng: of its noise; None = from the configured seed."""
+    """Return the detector that reads a simulator's label images. rng: source of its simulated errors; None =
+    from `config.seed`.
+    """
     from lodestar.perception.ground_truth import GroundTruthDetector
 
     return GroundTruthDetector(config.noise, rng if rng is not None else np.random.default_rng(config.seed))
 
 
 def geometric_segmenter(config: PerceptionConfig = _SEEING) -> GeometricSegmenter:
-    """Return the segmenter that finds shapes in depth images, without names."""
+    """Return the segmenter that finds unnamed shapes in depth images."""
     from lodestar.perception.geometric import GeometricSegmenter
 
     return GeometricSegmenter(config.geometric, config.seed, config.captioned)
 
 
-def box_masker(config: PerceptionConfig) -> BoxMasker:
-    """Return what gives boxes masks from depth."""
+def box_masker() -> BoxMasker:
+    """Return the masker that derives masks of boxes from depth."""
     from lodestar.perception.box_masks import BoxMasker
 
-    return BoxMasker(config.boxes)
+    return BoxMasker()
 
 
 def color_detector(
     config: PerceptionConfig | PictureDetectorConfig, *, checked: bool = True
 ) -> OnnxDetector | UltralyticsDetector:
-    """Return the RGB detector; its model is loaded with the first image. Raises ValueError for a bad `words.file`.
+    """Return the detector for colour images; its model is loaded with the first image. Raises ValueError for
+    a bad `words.file`.
 
-    checked: raise DetectorUnavailable now where files or packages are missing, not with the first image.
+    checked: raise DetectorUnavailable now if files or packages are missing, instead of with the first image.
     """
     from lodestar.perception.lookout import read_words
     from lodestar.perception.onnx_detector import PACKAGED, OnnxDetector
@@ -115,18 +119,20 @@ def color_detector(
     else:
         detector = UltralyticsDetector(config.model, config.ultralytics, words)
     if isinstance(config, PerceptionConfig) and config.boxes.enabled:
-        detector.masker = box_masker(config)
+        detector.masker = box_masker()
     if checked:
         detector.check()
     return detector
 
 
 def appearance_describer(config: PerceptionConfig) -> Describer | None:
-    """Return what describes the appearance of segments; None where it is switched off. Raises DetectorUnavailable."""
+    """Return the describer, which turns a segment's appearance into a vector; None if disabled. Raises
+    DetectorUnavailable.
+    """
     if config.appearance.by == "histogram":
         from lodestar.perception.appearance import HistogramDescriber
 
-        return HistogramDescriber(config.appearance.histogram)
+        return HistogramDescriber()
     if config.appearance.by == "encoder":
         from lodestar.perception.image_encoder import ImageEncoder
 
@@ -135,16 +141,19 @@ def appearance_describer(config: PerceptionConfig) -> Describer | None:
 
 
 def sign_reader(config: SignConfig) -> SignReader | None:
-    """Return what reads signs; None where it is switched off. Its models are loaded with the first image."""
+    """Return the sign reader; None if it is disabled. Its models are loaded with the first image."""
     if config.reader == "none":
         return None
     from lodestar.perception.text_reader import RapidReader
 
-    return RapidReader(config)
+    return RapidReader()
 
 
 def image_phrases(config: DescriberConfig) -> PhraseBook | None:
-    """Return the phrases of the encoder's text side; None where it has none. Its network is loaded at first use."""
+    """Return the cache of phrase vectors from the encoder's text model; None if it has none.
+
+    Loaded at first use.
+    """
     if config.by != "encoder" or not config.encoder.text_model:
         return None
     from lodestar.perception.text_encoder import phrases_of
@@ -153,7 +162,11 @@ def image_phrases(config: DescriberConfig) -> PhraseBook | None:
 
 
 def lookout(config: PerceptionConfig, detector: Labeller, phrases: PhraseBook | None = None) -> Lookout:
-    """Return what gives a detector the standing words and a directive's. Raises ValueError for a bad `words.file`."""
+    """Return the lookout, which tells a detector the words to search for.
+
+    These are the standing words, which are always searched for, and a directive's. Raises ValueError for a
+    bad `words.file`.
+    """
     from lodestar.perception.lookout import Lookout, read_words
 
     return Lookout(detector, read_words(config.words.file), config.words.limit, phrases)
@@ -163,20 +176,20 @@ def lookout(config: PerceptionConfig, detector: Labeller, phrases: PhraseBook | 
 
 
 def plan_mapper(config: MappingConfig) -> Mapper:
-    """Return the mapper of the plan grid for the configured source."""
-    from lodestar.mapping.octomap import OctoMapper
-    from lodestar.mapping.scan_grid import ScanGridMapper
+    """Return the mapper that builds the 2D plan grid from the configured source."""
+    from lodestar.mapping.occupancy.octomap import OctoMapper
+    from lodestar.mapping.occupancy.scan_grid import ScanGridMapper
 
     return ScanGridMapper(config.scan) if config.source == "scan" else OctoMapper(config.octomap)
 
 
 def plan_mapper_from(config: MappingConfig, kind: str, arrays: Mapping[str, np.ndarray]) -> Mapper:
-    """Return the mapper that continues a saved grid of its kind.
+    """Return a mapper that continues from the saved arrays of a grid. kind: of the mapper that saved them.
 
-    Raises ForeignFile, with what to do, where the arrays are of another kind or do not fit the configuration.
+    Raises ForeignFile, with advice, if the arrays are of another kind or do not fit the configuration.
     """
-    from lodestar.mapping.octomap import OctoMapper
-    from lodestar.mapping.scan_grid import ScanGridMapper
+    from lodestar.mapping.occupancy.octomap import OctoMapper
+    from lodestar.mapping.occupancy.scan_grid import ScanGridMapper
     from lodestar.storage.archive import ForeignFile
 
     wanted = ScanGridMapper if config.source == "scan" else OctoMapper
@@ -208,9 +221,9 @@ def voxel_map(
 
 
 def category_priors(file: str | Path = "") -> CategoryPriors:
-    """Return the table joined with the counts of a file. Raises BadPriors for one that is not there or cannot be read.
+    """Return the priors of object categories: the packaged table, combined with the counts in a file.
 
-    file: "" = the table alone; "~" is the home folder.
+    file: "" = the table alone; "~" is the home folder. Raises BadPriors if the file is missing or invalid.
     """
     from lodestar.scene.category_priors import CategoryPriors
 
@@ -218,7 +231,7 @@ def category_priors(file: str | Path = "") -> CategoryPriors:
 
 
 def scene_dictionary(config: SceneDictionaryConfig = _KNOWING) -> SceneDictionary:
-    """Return an empty scene dictionary, which keeps the entities. Raises BadPriors for a bad `priors_file`."""
+    """Return an empty scene dictionary, the store of entities. Raises BadPriors for a bad `priors_file`."""
     from lodestar.scene.dictionary import SceneDictionary
 
     return SceneDictionary(config.scene, priors=category_priors(config.scene.priors_file))
@@ -234,40 +247,39 @@ def world_model(
     mirror: SceneMirror,
     journal: JournalFile[Line] | None = None,
 ) -> WorldModel:
-    """Return the world model, which goes on from what its journal holds. tell: hears every event. Raises BadSkills."""
+    """Return the world model, resumed from its journal. tell: receives every event. Raises BadSkills."""
     from lodestar.worldmodel.closed_ways import WayBook
     from lodestar.worldmodel.skills import skills_with
     from lodestar.worldmodel.transactions import Transactions
     from lodestar.worldmodel.world_model import WorldModel
 
-    ways, skills = WayBook(config.ways), skills_with(config.skills_file)
-    return WorldModel(
-        Transactions(journal), writer, tell, ways, mirror.name_of, skills, mirror, config.validation
-    )
+    ways, skills = WayBook(), skills_with(config.skills_file)
+    return WorldModel(Transactions(journal), writer, tell, ways, mirror.name_of, skills, mirror)
 
 
 # --- the decision loop and the experts -------------------------------------------------------------------------
 
 
 def directive_parser() -> Callable[[str], Directive]:
-    """Return the robot's parser of directives, its tables loaded: the grammar, which asks back about doubtful words.
+    """Return the robot's parser of directives, with its grammar already loaded.
 
-    It raises DirectiveError, of which AmbiguousDirective asks back.
+    The parser raises DirectiveError; its subclass AmbiguousDirective carries a question to the person.
     """
     from lodestar.language.directive_parsers import AskingDirectives
     from lodestar.language.grammar import load_grammar
     from lodestar.language.model_directives import best_directive
 
-    load_grammar()  # the first directive would wait for it on the loop's thread
+    load_grammar()  # otherwise the first directive would load it on the loop's thread
     return partial(best_directive, AskingDirectives())
 
 
 def directive_model(
     config: GoalSelectorConfig, warn: Callable[[str], None] = _log.warning
 ) -> tuple[Callable[[str], Directive], Callable[[], None]] | None:
-    """Return a parser that asks a language model first, and what cancels its request; None where none is configured.
+    """Return a parser that asks a language model first, and a function that cancels its request.
 
-    The parser may take as long as `directive.chat.patience`. It raises DirectiveError.
+    None if no model is configured. The parser may take as long as `directive.chat.patience`. It raises
+    DirectiveError.
     """
     from lodestar.language.model_directives import best_directive, make_directive_parser
 
@@ -284,19 +296,20 @@ def policy(
     keeps: bool = False,
     warn: Callable[[str], None] = _log.warning,
 ) -> Policy:
-    """Return the policy that chooses among the experts; it continues `selection.policy_state`.
+    """Return the policy that chooses among the experts, resumed from `selection.policy_state`.
 
-    rng: None = the configured seed. keeps: also from this user's own file, as only the robot does; warn is told where
-    that is of no use. Raises ValueError, OSError where a file that is named is not for this policy.
+    rng: None = from the default seed. keeps: also resume from the user's own file, as the robot does and
+    benchmarks do not. warn: called if that file is unusable. Raises ValueError or OSError if a named file is
+    not for this policy.
     """
     from lodestar.selection.policies import policy_of
 
-    rng = rng if rng is not None else np.random.default_rng(config.seed)
+    rng = rng if rng is not None else np.random.default_rng(GOAL_SELECTOR_SEED)
     return policy_of(config.selection, config.policy, config.experts, rng, keeps=keeps, warn=warn)
 
 
 def scene_targets(shared: SharedConfig, phrases: PhraseBook) -> SceneTargets:
-    """Return the resolver from a directive's step to the entities it means."""
+    """Return the resolver that finds the entities matching a directive's step."""
     from lodestar.query.targets import SceneTargets
 
     return SceneTargets(phrases, shared.query, shared.keep_out_distance)
@@ -310,8 +323,10 @@ def loop_context(
     prefix: str = "q",
     advises: Adviser | None = None,
 ) -> LoopContext:
-    """Return what the parts of a loop share, in which nothing is known yet. prefix: of the ids of its questions to the
-    operator. advises: what `make_adviser` returned. Raises BadSkills for a file of skills that is none.
+    """Return a new context, the state that the parts of a decision loop share. Raises BadSkills for an
+    invalid file of skills.
+
+    prefix: begins the ids of the loop's questions to the operator. advises: result of `make_adviser`.
     """
     from lodestar.agent.errands.context import make_context
     from lodestar.selection.reward import make_reward
@@ -323,9 +338,8 @@ def loop_context(
         phrases,
         config.experts,
         targets=scene_targets(shared, phrases),
-        context=config.context,
         features=config.selection.features,
-        rewards=make_reward(config.selection.reward, config.reward, config.sequence_reward),
+        rewards=make_reward(config.selection.reward),
         prefix=prefix,
         adviser=advises,
         skills=skills_with(config.skills_file),
@@ -334,7 +348,9 @@ def loop_context(
 
 
 def decision_loop(context: LoopContext, kinds: PartKinds | None = None) -> DecisionLoop:
-    """Return the loop that follows directives. kinds: of parts that a comparison replaces."""
+    """Return the loop that carries out directives. kinds: classes of the loop's parts, some of which a
+    benchmark replaces.
+    """
     from lodestar.agent.loop.machine import OWN_PARTS, DecisionLoop
 
     return DecisionLoop(context, kinds or OWN_PARTS)
@@ -343,8 +359,10 @@ def decision_loop(context: LoopContext, kinds: PartKinds | None = None) -> Decis
 def expert(
     spec: ExpertSpec, config: Any = None, phrases: PhraseBook | None = None, mind: Reasoner | None = None
 ) -> Any:
-    """Return the expert of a spec. config: None = its defaults. mind: what it asks, where its configuration has a
-    `reasoner`. Raises what the factory raises, ValueError where the expert goes by another name than its spec.
+    """Return the expert that a spec describes. config: None = its defaults. mind: its reasoner, if it needs
+    one.
+
+    Raises the errors of the expert's factory, and ValueError if the expert's name differs from its spec.
     """
     from lodestar.experts.specs import ExpertTools
 
@@ -360,7 +378,7 @@ def expert(
 
 
 def picture_reader(config: PicturesConfig) -> PictureReader:
-    """Return the reader of picture files of a target. Nothing is loaded or connected to before the first picture."""
+    """Return the reader that makes a query of a user's picture of the target. Loads models at first use."""
     from lodestar.language.model_reasoner import ModelPictures
     from lodestar.language.picture_goals import DetectedPictures, unread
     from lodestar.models.chat import OpenAiChat

@@ -1,4 +1,4 @@
-"""Moves the robot over stairs or into a lift while the loop has it take a passage."""
+"""Driver that moves the robot over stairs or into a lift, on behalf of the decision loop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from lodestar.agent.errands.commands import SkillEnd, TakePassage
-from lodestar.floors.config import FloorsConfig
 from lodestar.floors.lift_ride import LiftRide
 from lodestar.floors.records import PassageKind
 from lodestar.floors.stair_walk import StairWalk, Stance, WalkStatus
@@ -17,10 +16,10 @@ from lodestar.geometry.poses import yaw_of
 
 @dataclass(frozen=True)
 class PassageStep:
-    """A command (3,) in the body frame, and what ends with it.
+    """A velocity command (3,) in the body frame, and the result of the passage once it has ended.
 
-    ticket: of the command that is carried out. end: None = it goes on. level: at which a person said that a lift has
-    let the robot out, None = none.
+    ticket: of the `TakePassage` command. end: None = not ended. level: level at which a lift has let the
+    robot out, as reported by a person; None = none.
     """
 
     command: np.ndarray
@@ -30,54 +29,54 @@ class PassageStep:
 
 
 class PassageDriver:
-    """Carries out one `TakePassage` at a time."""
+    """Carries out one `TakePassage` command at a time."""
 
-    def __init__(self, config: FloorsConfig) -> None:
-        self.config = config
+    def __init__(self) -> None:
         self._under_way: StairWalk | LiftRide | None = None
         self._ticket = 0
 
     @property
     def ticket(self) -> int:
-        """Return the ticket of what is under way, 0 = nothing is."""
+        """Return the ticket of the passage in progress, 0 = none."""
         return 0 if self._under_way is None else self._ticket
 
     @property
     def rides(self) -> bool:
-        """Return whether a lift is taken, in which a person helps."""
+        """Return whether a lift is being taken, which needs a person's help."""
         return isinstance(self._under_way, LiftRide)
 
     @property
     def asks(self) -> str:
-        """Return what a person is asked to do now, "" = nothing."""
+        """Return the current request to a person, "" = none."""
         return self._under_way.asks if isinstance(self._under_way, LiftRide) else ""
 
     def take(self, command: TakePassage) -> None:
-        """Begin to take a passage, in the place of another one."""
+        """Begin to take a passage, replacing one in progress."""
         self._ticket = command.ticket
         if command.passage.kind is PassageKind.LIFT:
-            self._under_way = LiftRide(command.passage, command.level, self.config.ride)
+            self._under_way = LiftRide(command.passage, command.level)
         else:
-            self._under_way = StairWalk(command.passage, command.floor, self.config.walk)
+            self._under_way = StairWalk(command.passage, command.floor)
 
     def cancel(self, ticket: int) -> bool:
-        """End what is under way with this ticket, where the robot stands; return whether it was that."""
+        """Stop the passage with this ticket where the robot is. Return whether it was in progress."""
         is_it = self._under_way is not None and ticket == self._ticket
         self._under_way = None if is_it else self._under_way
         return is_it
 
     def hear(self, door_is_open: bool | None, level: int | None = None) -> None:
-        """A person says whether the door of the lift that is taken is open, and which level is reached; None = neither.
+        """Pass a person's report to a lift ride: whether the door is open, and the level reached.
 
-        A level without a word of the door is kept while the robot waits for one, and opens none.
+        None = not reported. A level reported without the door counts only while the robot asks for help, and
+        not as an open door.
         """
         if isinstance(self._under_way, LiftRide) and (door_is_open is not None or self.asks):
             self._under_way.hear(bool(door_is_open), level)
 
     def update(self, now: float, map_from_base: np.ndarray, stamp: float | None = None) -> PassageStep | None:
-        """Return the step of a base at (4, 4) in map; None where nothing is under way.
+        """Return the next step for a base pose (4, 4) in map; None if no passage is in progress.
 
-        stamp: of the pose, seconds; None = now. With one that is old or not finite the robot stands.
+        stamp: of the pose, seconds; None = now. With an old or non-finite pose the robot stands.
         """
         walk = self._under_way
         if walk is None:

@@ -13,10 +13,10 @@ from lodestar.assembly.config import RobotConfig, part_types
 from lodestar.assembly.parameter_values import ValueRefused, coerce, nearest
 from lodestar.assembly.shared import MARK, SharedConfig, is_shared
 
-ALL_NODES = "/**"  # the section of a profile that every node reads
+ALL_NODES = "/**"  # section of a profile that applies to every node
 SHARED = "shared."
 
-#: Former parameters of parts that are now shared and have another place in the tree: (part, old) -> new.
+#: Former parameters of parts that are now shared under another name: (part, old) -> new.
 _MOVED = {
     ("semantic_voxels", "map_id"): "shared.map_id",
     ("keyframes", "map_id"): "shared.map_id",
@@ -43,8 +43,8 @@ _MOVED = {
     ("scene_dictionary", "captioner"): "shared.vision_model",
     ("memory", "agent.adapter"): "shared.language_model",
     ("memory", "captions.captioner"): "shared.vision_model",
-    ("goal_selector", "loop.confirm_distance"): "shared.success.distance, less loop.confirm_margin",
-    ("goal_selector", "loop.confirm_bearing"): "shared.success.bearing, less loop.confirm_bearing_margin",
+    ("goal_selector", "loop.confirm_distance"): "shared.success.distance, less LOOP_CONFIRM_MARGIN",
+    ("goal_selector", "loop.confirm_bearing"): "shared.success.bearing, less LOOP_CONFIRM_BEARING_MARGIN",
 }
 
 
@@ -54,7 +54,7 @@ class ProfileError(ValueError):
 
 @dataclass(frozen=True)
 class Setting:
-    """One parameter of a profile. node: "" = every node. name: dotted."""
+    """One parameter set by a profile. node: name of its node, "" = every node. name: dotted."""
 
     node: str
     name: str
@@ -64,13 +64,13 @@ class Setting:
 
     @property
     def place(self) -> str:
-        """Return file and line for a person."""
+        """Return file, line and section for a person."""
         section = f"/**/{self.node}" if self.node else ALL_NODES
         return f"{self.file.name}:{self.line} ({section}: {self.name})"
 
 
 def settings_of(path: Path) -> list[Setting]:
-    """Return the settings of a profile in their order. Raises OSError, and ProfileError for an invalid profile."""
+    """Return the settings of a profile in order. Raises OSError, and ProfileError for an invalid profile."""
     try:
         root = yaml.compose(path.read_text(), Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
@@ -104,9 +104,10 @@ def _flat(mapping: yaml.Node, path: Path, node: str, prefix: str) -> Iterator[Se
 
 
 def check_profiles(paths: Sequence[Path]) -> None:
-    """Raise ProfileError if a profile sets a parameter twice, a shared one for one part only, or one by an old name.
+    """Raise ProfileError if a profile sets a parameter twice or by a former name, or a shared one for one
+    part.
 
-    A later file wins over an earlier one: the same parameter in both is no error.
+    A later file overrides an earlier one, so the same parameter in both is no error.
     """
     for path in paths:
         first: dict[tuple[str, str], Setting] = {}
@@ -121,10 +122,10 @@ def check_profiles(paths: Sequence[Path]) -> None:
 
 
 def check_names(paths: Sequence[Path], nodes: Iterable[str]) -> None:
-    """Raise ProfileError for a section whose node is mistyped, and for a shared parameter that does not exist.
+    """Raise ProfileError for a mistyped name of a node, and for a shared parameter that does not exist.
 
-    A node refuses its own unknown parameters itself. Sections of other people's nodes may stand in a profile: a name
-    that is near to none of ours is theirs. nodes: every node of ours.
+    nodes: names of all Lodestar nodes. A profile may have sections of third-party nodes, so a name that
+    resembles none of these is accepted. Each node checks its own parameters itself.
     """
     known = set(nodes)
     hints = part_types()
@@ -147,7 +148,7 @@ def check_names(paths: Sequence[Path], nodes: Iterable[str]) -> None:
 
 
 def names_of(config_type: type, prefix: str = "") -> list[str]:
-    """Return the names of the parameters of a dataclass, those of nested ones included."""
+    """Return the parameter names of a dataclass, including nested ones."""
     found: list[str] = []
     hints = get_type_hints(config_type)
     for item in fields(config_type):  # type: ignore[arg-type]
@@ -181,7 +182,7 @@ def _check_place(setting: Setting, known: dict[tuple[str, str], Setting]) -> Non
 
 
 def home_of(part: str, name: str) -> str | None:
-    """Return the shared parameter that replaces a part's former parameter; None if it still is the part's own."""
+    """Return the shared parameter that replaces this parameter of a part; None if it is not shared."""
     if (part, name) in _MOVED:
         return _MOVED[part, name]
     if part in ("goal_selector", "memory") and name.startswith("pictures."):
@@ -218,10 +219,9 @@ def _shared_name(config: Any, names: list[str]) -> str | None:
 
 
 def read_profiles(paths: Sequence[Path]) -> RobotConfig:
-    """Return the robot's configuration of these profiles; later ones take precedence, other nodes' settings are
-    ignored.
+    """Return the robot's configuration from these profiles; later files override earlier ones.
 
-    Raises ProfileError, OSError.
+    Settings of nodes that are no part of the robot are ignored. Raises ProfileError, OSError.
     """
     check_profiles(paths)
     given: dict[str, dict[str, Setting]] = {}

@@ -1,4 +1,4 @@
-"""Turns of a range sensor with the poses at their stamps, as the chains take them."""
+"""Scans of a range sensor, each with the poses at its stamp (a "turn"), as inputs of the chains."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class LidarTurn:
-    """Returns of a LiDAR. points: (N, 3), metres in its frame. Poses: (4, 4); a floor layer starts from the base's, and
-    what is seen of the robot itself lies about it.
+    """Scan of one revolution of a LiDAR. points: (N, 3), metres in the LiDAR's frame. Poses: (4, 4).
+
+    odom_from_base: locates the floor under the base, and the points that lie on the robot itself.
     """
 
     stamp: float
@@ -22,7 +23,7 @@ class LidarTurn:
 
 @dataclass(frozen=True)
 class ScannerTurn:
-    """A planar scan. ranges: (N,), metres; angles: the first and the step, rad. Poses: (4, 4)."""
+    """A planar scan. ranges: (N,), metres; angles: of the first beam, and step, rad. Poses: (4, 4)."""
 
     stamp: float
     ranges: np.ndarray
@@ -34,18 +35,18 @@ class ScannerTurn:
 
     @property
     def points(self) -> np.ndarray:
-        """Return the returns (N, 3), metres in the scanner's frame."""
+        """Return the points (N, 3) that the beams hit, metres in the scanner's frame."""
         return scan_points(self.ranges, *self.angles)
 
     @property
     def unmet(self) -> np.ndarray:
-        """Return (K, 3) at `range_max` where beams met nothing (+inf), metres in the scanner's frame."""
+        """Return (K, 3) points at `range_max` on beams without a return (+inf), metres, scanner's frame."""
         reach = np.where(np.isposinf(self.ranges), self.range_max, np.nan)
         return scan_points(reach, *self.angles)
 
 
 def scan_points(ranges: np.ndarray, first: float, step: float) -> np.ndarray:
-    """Return the returns (N, 3) of a planar scan, metres in its frame. first, step: angles, rad."""
+    """Return the points (N, 3) hit by a planar scan, metres in its frame. first, step: angles, rad."""
     told = np.isfinite(ranges)
     angles = first + step * np.flatnonzero(told)
     reach = np.asarray(ranges, np.float64)[told]

@@ -1,4 +1,6 @@
-"""The whole robot in one process: sensor records in, commands out. It has no thread, no clock and no ROS."""
+"""The whole robot in one process, which takes sensor records and returns commands. It has no threads, no
+clock and no ROS.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from lodestar.agent.errands.commands import (
 )
 from lodestar.agent.loop.machine import OWN_PARTS, PartKinds
 from lodestar.assembly import parts
-from lodestar.assembly.config import RobotConfig
+from lodestar.assembly.config import MEMORY_TICK_PERIOD, RobotConfig
 from lodestar.assembly.expert_panel import ExpertPanel
 from lodestar.assembly.local_map import LocalMap, Stages, unmeasured
 from lodestar.assembly.memory_chain import MemoryChain
@@ -33,11 +35,12 @@ from lodestar.assembly.memory_news import decision_news, directive_begun, direct
 from lodestar.assembly.passage_driver import PassageDriver
 from lodestar.assembly.search_pictures import SearchPictures
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection, Thinking
-from lodestar.experts.registry import EGO_VLM, holder
+from lodestar.experts.registry import holder
 from lodestar.experts.specs import Role
 from lodestar.floors.per_floor import PerFloor
 from lodestar.floors.records import Building
 from lodestar.geometry.poses import planar_transform
+from lodestar.grid.config import VIEWPOINT_CAMERA_FORWARD
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.checks import check_directive
 from lodestar.language.config import ReasonerConfig
@@ -67,15 +70,16 @@ from lodestar.worldmodel.records import Trace
 
 
 class HeadlessRobot:
-    """All parts that the nodes run, made of the same configuration and fed at the same rates.
+    """All parts of the robot in one process, with the configuration and input rates of the nodes.
 
-    The records of one moment come in any order: `map.take_turn`, `take_view`, `take_pose`; then `tick`.
-    Whoever owns it carries out the commands; `propose` answers those that ask an expert.
+    The inputs of one moment (`map.take_turn`, `take_view`, `take_pose`) come in any order; then call `tick`.
+    The owner carries out the returned commands; `propose` answers requests to experts.
 
-    reasoner(): makes a reasoner for each expert that asks one; by default the configured one. remembers: it carries a
-    `MemoryChain`, whose store its owner gives it (`memory.use_store`). kinds: of the loop's parts, for comparisons.
-    run_skill(trace): carries out a user's skill. pictures(name): returns a keyframe's image, for a model that answers;
-    answers_by: that model, by default the configured one.
+    reasoner(): creates a reasoner for each expert that needs one; by default the configured one. remembers:
+    whether to create a `MemoryChain`; the owner sets its store (`memory.use_store`). kinds: classes of the
+    loop's parts, some of which a benchmark replaces. run_skill(trace): carries out a user-defined skill.
+    pictures(name): returns a keyframe's image for the model that answers questions. answers_by: this model;
+    by default the configured one.
     """
 
     def __init__(
@@ -111,12 +115,12 @@ class HeadlessRobot:
         self.forget()
 
     def use_detector(self, detector: Labeller) -> None:
-        """Give a directive's words to this detector, which its owner reads the images with, from now on."""
+        """Let this detector search for the words of directives; the owner runs it on the images."""
         self._lookout = parts.lookout(self.config.perception, detector, self.phrases)
         self.loop.on_vocabulary(self._lookout.look_for(self.loop.words.wanted))
 
     def forget(self) -> None:
-        """Forget the map and the entities; the policy keeps what it has learned, and a directive continues."""
+        """Discard the map and the entities; the policy keeps its learned state, and a directive continues."""
         config, phrases = self.config, self.phrases
         self.map = LocalMap(config, phrases, stages=self._stages, use_ways=self._use_ways)
         self.memory: MemoryChain | None = None
@@ -125,10 +129,10 @@ class HeadlessRobot:
             self.map.followers.append(self.memory.take_delta)
         self.world = parts.world_model(config.world_model, self.map, self._hear_event, self.map.mirror)
         self._directive = DirectiveNews(0.0, "")
-        self._turn = Periodic(config.memory.tick_period)
+        self._turn = Periodic(MEMORY_TICK_PERIOD)
         self._pictures_from: SearchPictures | None = None
-        self._panels = PerFloor(self._made_panel)  # what experts know belongs to one floor
-        self.passages = PassageDriver(config.shared.floors)
+        self._panels = PerFloor(self._made_panel)  # experts' knowledge belongs to one floor
+        self.passages = PassageDriver()
         self._told = Building()
         self._given: OccupancyGrid2D | None = None
         self._pose: np.ndarray | None = None
@@ -141,7 +145,7 @@ class HeadlessRobot:
         return panel
 
     def _follow_building(self) -> None:
-        """Tell the loop of floors, and take the experts of the floor into use that the robot is on."""
+        """Pass a changed building to the loop, and switch to the experts of the robot's floor."""
         building, before = self.map.building, self._told
         if building is before:
             return
@@ -153,9 +157,9 @@ class HeadlessRobot:
             self._given = None
 
     def walk_on(self, now: float, map_from_base: np.ndarray, stamp: float | None = None) -> np.ndarray | None:
-        """Return the command (3,) of a walk over stairs or a ride from a base at (4, 4); None where there is none.
+        """Return the command (3,) of a stair walk or lift ride for a base at (4, 4); None if there is none.
 
-        stamp: of the pose, seconds; None = now. With one that is old or not finite the robot stands.
+        stamp: of the pose, seconds; None = now. With an old or non-finite pose the robot stands.
         """
         step = self.passages.update(now, map_from_base, stamp)
         if step is None:
@@ -184,17 +188,17 @@ class HeadlessRobot:
         return handle.reasoner
 
     def close(self) -> None:
-        """Cancel the pending requests of the reasoners."""
+        """Cancel pending requests to language models, and close the reasoners and the adviser."""
         self._closing.close()
 
     @property
     def panel(self) -> ExpertPanel:
-        """Return the experts of the floor that the robot is on."""
+        """Return the experts of the robot's floor."""
         return self._panels.here
 
     @property
     def experts(self) -> dict[str, Expert]:
-        """Return every expert by its name."""
+        """Return the experts by name."""
         return self.panel.experts
 
     @property
@@ -203,11 +207,11 @@ class HeadlessRobot:
         return self.map.grid
 
     def use_search_pictures(self, image: Callable[[int], bytes | None]) -> None:
-        """Offer a model that judges views the pictures of the explorer's frontiers and of the memory, until `forget`.
+        """Offer images of frontiers and of the memory to experts that choose by pictures, until `forget`.
 
-        image(keyframe): returns a JPEG file at once, None where there is none.
+        image(keyframe): returns a JPEG file without waiting, None if there is none.
         """
-        memory, forward = self.memory, self.config.experts[EGO_VLM.node].expert.viewpoints.camera_forward
+        memory, forward = self.memory, VIEWPOINT_CAMERA_FORWARD
 
         def frontiers() -> list[tuple[int, np.ndarray | None, float]]:
             explorer: Any = self.experts[holder(Role.EXPLORER)]
@@ -225,7 +229,7 @@ class HeadlessRobot:
     def take_view(
         self, frame: RgbdFrame, segmented: SegmentedFrame, odom_from_base: np.ndarray | None = None
     ) -> None:
-        """Give an image and its segments to map, scene and experts. odom_from_base: (4, 4) at its stamp."""
+        """Pass an image and its segments to map, scene and experts. odom_from_base: (4, 4) at its stamp."""
         self.world.take_correction(frame.map_from_odom, frame.odom_from_camera, frame.stamp)
         self.loop.on_correction(frame.map_from_odom, frame.odom_from_camera, frame.stamp)
         self.map.take_movers(frame, segmented)
@@ -266,7 +270,7 @@ class HeadlessRobot:
         self._given = grid
         self.world.take_grid(self.map.plan.grid, self._pose, self.map.building)
         with self._stages("experts_listen"):
-            if not self.map.building.is_between:  # else it is the grid of no floor
+            if not self.map.building.is_between:  # otherwise the grid belongs to no floor
                 self.panel.set_grid(grid)
             if self.memory is not None:
                 self.memory.take_grid(grid)
@@ -274,7 +278,7 @@ class HeadlessRobot:
             self.loop.on_grid(grid)
 
     def take_pose(self, pose: np.ndarray, now: float) -> None:
-        """Give the robot's pose (3,) x, y, yaw in map to the loop."""
+        """Pass the robot's pose (3,) x, y, yaw in map to the loop."""
         self._pose = pose
         self.loop.on_pose(pose, now)
         if self.memory is not None:
@@ -283,7 +287,7 @@ class HeadlessRobot:
     # --- directives and decisions -----------------------------------------------------------------------------
 
     def start(self, directive: Directive | str, now: float, time_limit: float = 0.0) -> Directive:
-        """Start a directive, given as text or as a record. Raises DirectiveError, DirectiveRefused."""
+        """Start a directive, given as text or as a record, and return it. Raises DirectiveError, DirectiveRefused."""
         parsed = self._parse(directive) if isinstance(directive, str) else directive
         check_directive(parsed)
         self.loop.start(parsed, now, time_limit)
@@ -322,7 +326,7 @@ class HeadlessRobot:
             elif isinstance(command, AskMemory):
                 self.loop.on_memory(command.ticket, self._answered(command.question, now))
             elif isinstance(command, Finish):
-                self.map.follow(None)  # nothing is kept away from any more
+                self.map.follow(None)  # remove the keep-out zones
             if self.memory is not None and isinstance(command, (RecordDecision, Finish)):
                 self._note(self.memory, command, now)
         return commands
@@ -334,16 +338,16 @@ class HeadlessRobot:
             memory.take_directive(directive_outcome(self._directive, command.result, now))
 
     def _carried_out(self, trace: Trace) -> SkillEnd:
-        """Return how a user's skill ended, which is carried out at once."""
+        """Carry out a user-defined skill before returning, and return its result."""
         if self._run_skill is None:
             return SkillEnd(False, f"nobody here carries out {trace.action.skill.value}")
         try:
             return self._run_skill(trace)
-        except Exception as error:  # it is a user's
+        except Exception as error:  # raised by the user's code
             return SkillEnd(False, f"{type(error).__name__}: {error}")
 
     def _answered(self, question: Question, now: float) -> AnswerOutcome:
-        """Return what the robot's own memory answers, at once."""
+        """Return the answer to a question, computed from the robot's own memory before returning."""
         memory = self.memory
         if memory is None or memory.store is None:
             why = (
@@ -369,7 +373,10 @@ class HeadlessRobot:
             return outcome_of(answers, state, question, now, memory.pose)
 
     def _with_model(self, offline: Answerer) -> Answers:
-        """Return what answers: the language model where one is configured and this is not sure."""
+        """Return an answerer that asks the configured language model if `offline` is uncertain.
+
+        Without a model it is `offline`.
+        """
         chat = self._chat
         if chat is None:
             return offline
@@ -383,6 +390,9 @@ class HeadlessRobot:
         )
 
     def propose(self, expert: str, request: ProposalRequest) -> Proposal | Rejection | Thinking:
-        """Return an expert's answer from the current state; the caller passes it to `loop.on_answer`, or asks again."""
+        """Return an expert's answer to a request for a proposal, from the current state.
+
+        The caller passes it to `loop.on_answer`; if the answer is `Thinking`, it asks again later.
+        """
         with self._stages(f"expert_{expert}"):
             return self.experts[expert].propose(request)

@@ -1,4 +1,4 @@
-"""Pictures that a search may choose among: of the explorer's frontiers, and the memory's snapshots."""
+"""Pictures that a search may choose among: those of the explorer's frontiers and the memory's snapshots."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from lodestar.memory.answering.shots import Shot
 
 
 def frontier_candidates(frontiers: Iterable[tuple[int, np.ndarray | None, float]]) -> list[Candidate]:
-    """Return those with an image and a viewpoint: keyframe (0 = none), viewpoint (3,) in map, worth."""
+    """Return as candidates the frontiers that have an image and a viewpoint.
+
+    frontiers: for each (keyframe, 0 = none; viewpoint (3,) in map, None = none; worth).
+    """
     return [
         Candidate(keyframe, FRONTIER, np.asarray(viewpoint, np.float64), worth)
         for keyframe, viewpoint, worth in frontiers
@@ -21,8 +24,9 @@ def frontier_candidates(frontiers: Iterable[tuple[int, np.ndarray | None, float]
 
 
 def memory_candidates(shots: Iterable[Shot], forward: float) -> list[Candidate]:
-    """Return the snapshots, each leading to the pose from which it was taken. forward: metres of the camera before the
-    robot's middle.
+    """Return the snapshots as candidates, each with the pose of the robot from which its image was taken.
+
+    forward: metres from the robot's centre to the camera.
     """
     found = []
     for shot in shots:
@@ -34,10 +38,10 @@ def memory_candidates(shots: Iterable[Shot], forward: float) -> list[Candidate]:
 
 
 class SearchPictures:
-    """The pictures of one robot in one process.
+    """`PictureSource` of a robot whose parts all run in one process.
 
-    frontiers(): keyframe, viewpoint and worth of each. shots(): the memory's images. image(keyframe): a JPEG file, None
-    = there is none.
+    frontiers(): returns keyframe, viewpoint and worth of each frontier. shots(): returns the memory's images.
+    image(keyframe): returns a JPEG file, None = none. forward: metres from the robot's centre to the camera.
     """
 
     def __init__(
@@ -50,9 +54,9 @@ class SearchPictures:
         self._frontiers, self._shots, self._image, self._forward = frontiers, shots, image, forward
 
     def candidates(self) -> Sequence[Candidate]:
-        """See `PictureSource`."""
+        """Return the images that may be offered; see `PictureSource`."""
         return [*frontier_candidates(self._frontiers()), *memory_candidates(self._shots(), self._forward)]
 
     def image(self, keyframe: int) -> bytes | None:
-        """See `PictureSource`."""
+        """Return an image as a JPEG file; see `PictureSource`."""
         return self._image(keyframe)

@@ -1,4 +1,4 @@
-"""Sessions to compare: a saved map of a folder, or a mirror of a running scene."""
+"""Sessions (scenes to be compared), made from a saved map in a folder or from a running scene."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from lodestar.assembly.config import MappingConfig, SceneDictionaryConfig
 from lodestar.assembly.parts import plan_mapper_from, scene_dictionary
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.mapping.scan_grid import ScanGridMapper
+from lodestar.mapping.occupancy.scan_grid import ScanGridMapper
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.persistence import scene_part
 from lodestar.scene.session_sights import SessionScene
@@ -24,9 +24,10 @@ def saved_session(
     mapping: MappingConfig | None = None,
     config: SceneDictionaryConfig | None = None,
 ) -> SessionScene:
-    """Return the session that a saved map holds. Raises BadFolder, ForeignFile, OtherVersion, OSError.
+    """Return the session that a saved map in a folder holds. Raises BadFolder, ForeignFile, OtherVersion,
+    OSError.
 
-    Without a grid that fits the configuration, what was looked at and the rooms are unknown.
+    Without a grid that fits the configuration, the observed area and the rooms are unknown.
     """
     _, known = SnapshotFolder(path).open()
     saved, scene = SavedMap.read(path), scene_dictionary(config or SceneDictionaryConfig())
@@ -45,7 +46,7 @@ def saved_session(
 
 
 def _fitting_grid(archive: Archive, config: MappingConfig) -> OccupancyGrid2D | None:
-    """Return the grid of a saved map; None where it does not fit."""
+    """Return the grid of a saved map; None if it does not fit the configuration."""
     fitting = replace(config, source="scan") if archive.kind == ScanGridMapper.KIND else config
     try:
         return plan_mapper_from(fitting, archive.kind, archive.arrays).project(0.0)
@@ -54,7 +55,7 @@ def _fitting_grid(archive: Archive, config: MappingConfig) -> OccupancyGrid2D | 
 
 
 def running_session(mirror: SceneMirror, now: float, grid: OccupancyGrid2D | None = None) -> SessionScene:
-    """Return the session that a mirror of the scene follows. now: seconds since the epoch."""
+    """Return the session of a running scene, copied from its mirror. now: seconds since the epoch."""
     return SessionScene(
         dict(mirror.entities), mirror.map_id, mirror.session_id, now, dict(mirror.regions), mirror.rooms, grid,
         mirror.resolve,

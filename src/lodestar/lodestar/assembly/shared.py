@@ -1,8 +1,8 @@
-"""Parameters that several parts read; each is defined once, here.
+"""Parameters that several parts use; each is defined once, here.
 
 A field of a part's configuration that is marked with ``metadata={"shared": NAME}`` takes its value from the field
-NAME of `SharedConfig` ("endpoint.model": of a field of a field). It is no parameter of its part: a profile sets it
-once, as ``shared.NAME``.
+NAME of `SharedConfig` ("endpoint.model": a nested field). It is no parameter of its part: a profile sets it once, as
+``shared.NAME``.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from lodestar.agent.facts.config import LoopConfig
-from lodestar.experts.config import ApproachConfig, BeliefConfig, ReachConfig
+from lodestar.experts.config import BeliefConfig, ReachConfig
 from lodestar.floors.config import FloorsConfig
 from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.grid.config import (
+    VIEWPOINT_FAR_DISTANCE,
+    VIEWPOINT_HIGH_DISTANCE,
+    VIEWPOINT_MAX_DISTANCE,
     ComfortConfig,
     FenceConfig,
     Footprint,
@@ -29,7 +32,7 @@ from lodestar.perception.config import DescriberConfig, MoverConfig, TransportCo
 from lodestar.perception.picture_config import PicturesConfig
 from lodestar.query.config import QueryConfig
 from lodestar.scene.config import SceneConfig
-from lodestar.worldmodel.config import ValidationConfig, WayConfig
+from lodestar.worldmodel.config import ValidationConfig
 
 MARK = "shared"  # key of a field's metadata; its value names the field of SharedConfig
 
@@ -37,54 +40,50 @@ Config = TypeVar("Config")
 
 
 class SharedConflict(ValueError):
-    """A shared parameter was set in a part to another value; the message names both places."""
+    """A part sets a shared parameter to another value; the message names both places."""
 
 
 @dataclass(frozen=True)
 class SharedConfig:
-    """Shared parameters. The defaults are those of each field's own type."""
+    """Parameters that several parts of the robot read. The defaults are those of each field's own type."""
 
     body: Footprint = field(default_factory=Footprint)  # the robot's outline in plan
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)  # poses that face an object
     query: QueryConfig = field(default_factory=QueryConfig)  # scoring and acceptance of targets
-    approach: ApproachConfig = field(default_factory=ApproachConfig)  # places on the way to an object
-    reach: ReachConfig = field(default_factory=ReachConfig)  # clearances of the robot's paths, and its pace
+    reach: ReachConfig = field(default_factory=ReachConfig)  # clearances of the robot's paths
     success: SuccessConfig = field(default_factory=SuccessConfig)  # when an object counts as found
     looks: LookConfig = field(default_factory=LookConfig)  # when a place counts as looked at
     belief: BeliefConfig = field(default_factory=BeliefConfig)  # where an unseen target is likely
     depth_range: float = DEPTH_RANGE  # m, largest depth that is used; DESIGN section 4
-    keep_out_distance: float = (
-        DEFAULT_KEEP_AWAY  # m around forbidden objects without a stated distance; chosen
-    )
-    fence: FenceConfig = field(default_factory=FenceConfig)  # where the robot may be
-    movers: MoverConfig = field(default_factory=MoverConfig)  # people and animals, who are no part of the map
-    comfort: ComfortConfig = field(default_factory=ComfortConfig)  # the distance that is kept from them
-    validation: ValidationConfig = field(
-        default_factory=ValidationConfig
-    )  # of traces before they are acted on
-    region_reach: float = SceneConfig.region_reach  # m from a place off all rooms to the one it belongs to
-    ways: WayConfig = field(default_factory=WayConfig)  # closed ways on the grid
-    floors: FloorsConfig = field(default_factory=FloorsConfig)  # stairs and lifts that are allowed
+    region_reach: float = SceneConfig.region_reach  # m within which a place belongs to its nearest room
+    # m around forbidden objects without a stated distance; chosen
+    keep_out_distance: float = DEFAULT_KEEP_AWAY
+    fence: FenceConfig = field(default_factory=FenceConfig)  # polygon that the robot must not leave
+    movers: MoverConfig = field(default_factory=MoverConfig)  # people and animals, kept out of the map
+    comfort: ComfortConfig = field(default_factory=ComfortConfig)  # distance that the robot keeps from them
+    # limits for validating traces before they are acted on
+    validation: ValidationConfig = field(default_factory=ValidationConfig)
+    floors: FloorsConfig = field(default_factory=FloorsConfig)  # whether stairs and lifts may be taken
     # topic of SLAM Toolbox's pose graph (a MarkerArray), which every follower of map <- odom reads; "" = none
     pose_graph: str = "slam_toolbox/graph_visualization"
     transport: TransportConfig = field(default_factory=TransportConfig)  # form of the camera's images
     skills_file: str = ""  # YAML file with a user's skills, beside those of `skills.yaml`; "" = none
     # file of counts of observed changes, which `python -m lodestar_ros.changes --learn` writes; "" = the table alone
     priors_file: str = ""
-    # whether a language model reads directives and queries, ranks what fits, answers and advises; offline parts go on
-    # where it fails
+    # whether a language model parses directives and queries, ranks candidates, answers and advises;
+    # offline parts replace it if it fails
     language_model: bool = False
-    # whether a model that sees images judges views, and captions things and memories; likewise
+    # whether a vision model judges views and captions objects and memories, likewise with offline parts
     vision_model: bool = False
     endpoint: EndpointConfig = field(default_factory=EndpointConfig)  # of the language model
-    # of the vision model; without a server or key of its own at the endpoint above, also the model where none is named
+    # of the vision model; without a server or key here, they and an unset model are those of `endpoint`
     vision_endpoint: EndpointConfig = field(default_factory=EndpointConfig)
-    appearance: DescriberConfig = field(default_factory=DescriberConfig)  # what describes how segments look
-    pictures: PicturesConfig = field(default_factory=PicturesConfig)  # who reads pictures of a target
+    appearance: DescriberConfig = field(default_factory=DescriberConfig)  # of segments
+    pictures: PicturesConfig = field(default_factory=PicturesConfig)  # of a target, sent by a user
     map_id: int = LoopConfig.map_id  # of everything that is recorded or saved
 
     def __post_init__(self) -> None:
-        far = max(self.viewpoints.max_distance, self.viewpoints.far_distance, self.viewpoints.high_distance)
+        far = max(VIEWPOINT_MAX_DISTANCE, VIEWPOINT_FAR_DISTANCE, VIEWPOINT_HIGH_DISTANCE)
         if far > self.success.distance:
             raise ValueError(
                 f"shared.viewpoints faces things from {far} m, which is beyond shared.success.distance, "
@@ -93,9 +92,8 @@ class SharedConfig:
         if self.pictures.adapter == "model" and not self.vision_model:
             raise ValueError("shared.pictures.adapter model needs a model: set shared.vision_model to on")
         sees = self.vision_endpoint.model
-        if (
-            replace(self.vision_endpoint, model=EndpointConfig.model) == EndpointConfig()
-        ):  # at the same server
+        # at the same server
+        if replace(self.vision_endpoint, model=EndpointConfig.model) == EndpointConfig():
             own = replace(self.endpoint, model=sees) if sees != EndpointConfig.model else self.endpoint
             object.__setattr__(self, "vision_endpoint", own)
         for item in fields(self):
@@ -110,10 +108,10 @@ def is_shared(item: Field[Any]) -> bool:
 
 
 def with_shared(config: Config, shared: SharedConfig, place: str = "") -> Config:
-    """Return the configuration with the shared value in every marked field, at any depth.
+    """Return the configuration with every marked field, at any depth, set to its shared value.
 
-    place: name of the configuration in messages. Raises SharedConflict if a marked field was set to a value that
-    is neither its default nor the shared value.
+    place: name of the configuration in messages. Raises SharedConflict if a marked field was set to a value
+    that is neither its default nor the shared value.
     """
     changes: dict[str, Any] = {}
     for item in fields(config):  # type: ignore[arg-type]

@@ -1,7 +1,8 @@
-"""Belief that a thing is not there after a search, and what one more look is worth.
+"""Belief that an object is absent after a search, and the value of one more camera observation (look).
 
-The thing lies anywhere on the floor, or mostly around the tops that its kind stands on. A look misses it more often the
-farther and the smaller it is. Space behind an open edge of the map, and floor that no way leads to, was not looked at.
+The object may lie anywhere on the floor, or mostly near furniture tops of the kind on which such objects
+stand. The probability that a look misses it grows with the distance and falls with the object's size. Unknown
+space behind an open edge of the map (a frontier), and unreachable floor, count as not looked at.
 """
 
 from __future__ import annotations
@@ -14,8 +15,6 @@ from typing import Protocol
 import numpy as np
 from scipy import ndimage
 
-from lodestar.experts.absence_bounds import AbsenceConfig
-from lodestar.experts.config import SurfaceConfig
 from lodestar.experts.heights import SurfaceMap
 from lodestar.grid.config import ViewpointConfig
 from lodestar.grid.looks import nearest_after
@@ -25,39 +24,48 @@ from lodestar.language.directive import Step
 from lodestar.scene.category_priors import CategoryPrior, CategoryPriors
 from lodestar.scene.records import Entity
 
-_BESIDE = 0.4  # m around a top, floor from which it is looked at; chosen
-# m^2 of floor in one piece that no way leads to, below which it is a leak of the sensors; chosen
+ABSENCE_PRIOR = 0.5  # probability that the requested object is there, before any look (ours: nobody knows)
+ABSENCE_RATE = 0.95  # share of objects that are recognised in a clear look (ours)
+# rad that an object must span for ABSENCE_RATE, 25 pixels of 640; below, the rate falls in proportion (ours)
+ABSENCE_CLEAR_ANGLE = 0.05
+ABSENCE_SIZE = 0.3  # m, longest side of objects of a kind without a prior (ours)
+ABSENCE_TYPICAL_SUPPORT = 0.7  # share of objects that stand on the usual support of their kind (ours)
+# m of unseen space behind an open edge of the map (apartment 701: 11 m^2 at 9.5 m)
+ABSENCE_EDGE_DEPTH = 1.0
+ABSENCE_ANSWER_WORTH = 600.0  # s of looking that a right answer is worth (ours: the limit of `ask-to-act`)
+ABSENCE_SPEED = 0.32  # m/s of a search, stops included (measured: `ask-to-act`, apartment 711)
+ABSENCE_LOOK_TIME = 3.0  # s of a turn at a goal (ours)
+
+_BESIDE = 0.4  # m around a furniture top; floor from which the top is looked at; chosen
+# m^2 of connected unreachable floor, below which it is sensor noise; chosen
 _CRUMB = 1.0
-# m^2, a floor of which less is known has more to it; chosen: the smaller of the generated apartments
+# m^2; a floor of which less is known is assumed to have this area; chosen: the smaller generated apartments
 _FLOOR = 60.0
 
 
 class World(Protocol):
-    """Port to what is known now of the place."""
+    """Port to the current world: newest grid, robot pose and entities of the scene."""
 
     @property
     def grid(self) -> OccupancyGrid2D | None:
         """Return the newest grid."""
-        ...
 
     @property
     def pose(self) -> np.ndarray | None:
         """Return the robot's pose (3,) x, y, yaw in map."""
-        ...
 
     @property
     def entities(self) -> Mapping[int, Entity]:
         """Return the entities of the scene by id."""
-        ...
 
 
 @dataclass(frozen=True)
 class SearchBelief:
     """Belief after a search without a find.
 
-    present: probability that the thing is there. missed: that it would have been missed so far, if it were there.
-    share: of the floor that the robot can come to. open_area: m^2 that open edges of the map are taken to hide.
-    barred_area: m^2 of known floor that no way leads to and that was not looked at.
+    present: probability that the object is there. missed: probability of missing it so far, if it is there.
+    share: of the reachable floor that was looked at. open_area: m^2 assumed behind open edges (frontiers) of
+    the map. barred_area: m^2 of known, unreachable floor that was not looked at.
     """
 
     present: float
@@ -67,12 +75,12 @@ class SearchBelief:
     barred_area: float
 
     def in_words(self) -> str:
-        """Return how sure it is that the thing is not there, and what was not looked at, as sentences."""
+        """Return sentences with the confidence of absence and the areas not looked at."""
         sure = f"I am {100.0 * (1.0 - self.present):.0f} % sure of it."
         return f"{sure} {self.left_in_words()}".rstrip()
 
     def left_in_words(self) -> str:
-        """Return what was not looked at, as a sentence; "" where it is little."""
+        """Return a sentence with the areas not looked at; "" if they are small."""
         left = (
             [f"about {self.open_area:.0f} m2 behind open edges of the map"] if self.open_area >= 1.0 else []
         )
@@ -82,10 +90,11 @@ class SearchBelief:
 
 @dataclass(frozen=True)
 class FloorLeft:
-    """Floor that is left to search, in m^2 of floor that counts by the chance of having missed the thing there.
+    """Rest of a floor that is still to be searched, in m^2 weighted by the probability of having missed the
+    object there.
 
-    area: m^2 of the floor, what open edges hide included. unseen: m^2 that are left. hidden: m^2 of them that are on no
-    map yet. rate: m^2 per second that the best of the next looks shows.
+    area: m^2 of the whole floor, including the area assumed behind open edges. unseen: weighted m^2 left.
+    hidden: m^2 of `unseen` that are not on the map yet. rate: m^2 per second that the best next goal shows.
     """
 
     area: float
@@ -99,27 +108,34 @@ class FloorLeft:
         return self.area - self.unseen
 
     def seconds(self, rate: float, pace: float) -> float:
-        """Return the seconds for the rest; rate, pace: m^2 per second of looks at what is known, and at the hidden."""
+        """Return the seconds to search the rest. rate: m^2 per second for known area; pace: m^2 per second
+        for hidden area.
+        """
         known = self.unseen - self.hidden
         return (known / rate if rate > 0.0 else math.inf) + self.hidden / pace
 
 
 class AbsenceJudge:
-    """Weighs one more look against the answer that it is not there (after SnapMem 3.3, by probabilities)."""
+    """Compares the value of one more camera observation with answering that the object is absent (after
+    SnapMem 3.3, by probabilities).
+    """
 
-    def __init__(self, config: AbsenceConfig, priors: CategoryPriors) -> None:
-        self.config = config
+    def __init__(self, priors: CategoryPriors) -> None:
         self._priors = priors
 
     def belief(self, step: Step, world: World, searched: SearchedFloor) -> SearchBelief | None:
-        """Return the belief about the step's item; None without a map, a pose or any look."""
+        """Return the probability that the step's item is on this floor, with the shares and areas searched;
+        None without a map, a pose or any camera observation.
+        """
         space = self._space(step, world, searched)
         return None if space is None else self._believed(space, searched.share)
 
     def weigh(
         self, step: Step, world: World, searched: SearchedFloor, goals: Iterable[np.ndarray]
     ) -> tuple[SearchBelief, bool] | None:
-        """Return the belief, and whether a look from one of the goals (3,) is worth its seconds; None as `belief`."""
+        """Return the belief, and whether an observation from one of the goals (3,) is worth its seconds; None
+        in the same cases as `belief`.
+        """
         space = self._space(step, world, searched)
         if space is None or world.pose is None:
             return None
@@ -130,8 +146,9 @@ class AbsenceJudge:
     def shown_per_second(
         self, step: Step, world: World, searched: SearchedFloor, goals: Iterable[np.ndarray]
     ) -> float | None:
-        """Return the largest m^2 per second that a turn at one of the goals (3,) shows, its way there included; None as
-        `belief`. A look from too far to recognise the step's item shows a part of what it looks at.
+        """Return the largest m^2 per second that a turn at one of the goals (3,) shows, including the drive;
+        None in the same cases as `belief`. An observation from too far to recognise the object counts only in
+        part.
         """
         space = self._space(step, world, searched)
         if space is None or world.pose is None:
@@ -153,9 +170,11 @@ class AbsenceJudge:
         goals: Iterable[np.ndarray],
         typical: float = 0.0,
     ) -> FloorLeft | None:
-        """Return what is left to search on the robot's floor, with looks from the goals (3,) next; None as `belief`.
+        """Return the rest of the robot's floor to search, with the goals (3,) as the places to observe from
+        next; None in the same cases as `belief`.
 
-        typical: m^2 that another floor of the building has; what this one's map lacks of them is taken to be hidden.
+        typical: m^2 of another floor of the building; the area by which this floor's map is smaller counts as
+        hidden.
         """
         space = self._space(step, world, searched)
         rate = self.shown_per_second(step, world, searched, goals)
@@ -167,30 +186,29 @@ class AbsenceJudge:
         return FloorLeft(area + hidden, unseen + hidden, hidden, rate)
 
     def _believed(self, space: _SearchSpace, share: float) -> SearchBelief:
-        config = self.config
         missed = space.missed(space.nearest, space.edges)
-        present = config.prior * missed / (config.prior * missed + 1.0 - config.prior)
+        present = ABSENCE_PRIOR * missed / (ABSENCE_PRIOR * missed + 1.0 - ABSENCE_PRIOR)
         return SearchBelief(present, missed, share, space.open_area, space.barred_area)
 
     def _worth(
         self, space: _SearchSpace, belief: SearchBelief, goal: np.ndarray, lengths: np.ndarray
     ) -> float:
-        """Return the probability that a turn at the goal (3,) shows the thing, less what its seconds cost."""
+        """Return the probability that a turn at the goal (3,) shows the object, minus the cost of its seconds."""
         seconds = self._seconds(space.grid, goal, lengths)
         if not math.isfinite(seconds):
             return 0.0
         left = self._missed_after(space, goal)
         shown = belief.present * (1.0 - left / belief.missed) if belief.missed > 0.0 else 0.0
-        return shown - seconds / self.config.answer_worth
+        return shown - seconds / ABSENCE_ANSWER_WORTH
 
     def _seconds(self, grid: OccupancyGrid2D, goal: np.ndarray, lengths: np.ndarray) -> float:
-        """Return the seconds of the way to a goal (3,) and a turn there; inf where no way leads."""
+        """Return the seconds to drive to a goal (3,) and turn there; inf if it is unreachable."""
         cell = grid.cells_of(goal[:2])
         length = float(lengths[tuple(cell)]) if grid.contains(cell) else math.inf
-        return length / self.config.speed + self.config.look_time
+        return length / ABSENCE_SPEED + ABSENCE_LOOK_TIME
 
     def _missed_after(self, space: _SearchSpace, goal: np.ndarray) -> float:
-        """Return the probability of missing the thing after a turn at the goal (3,)."""
+        """Return the probability of having missed the object after a turn at the goal (3,)."""
         after = nearest_after(space.nearest, space.grid, goal, max_range=space.look_range)
         return space.missed(after, space.edges & ~np.isfinite(after))
 
@@ -205,16 +223,17 @@ class AbsenceJudge:
         kind = self._priors.of(step.graphs[0].target.category if step.graphs else "")
         tops = _Tops.of(grid, world.entities.values()) if kind.support == "surface" else None
         edges, reach = open_edges(grid, pose), searched.limits.range
-        return _SearchSpace(grid, nearest, floor, edges, barred, tops, kind, self.config, reach)
+        return _SearchSpace(grid, nearest, floor, edges, barred, tops, kind, reach)
 
 
 @dataclass(frozen=True)
 class _SearchSpace:
-    """Places where a thing may be; arrays are (rows, columns) of the grid.
+    """Possible places of an object; arrays are (rows, columns) of the grid.
 
-    nearest: float32 metres of the nearest look. floor, edges, barred: bool, floor that counts, its open edges, and what
-    of it has no way to it and was not looked at. tops: None where the kind stands on none, or none is known.
-    look_range: metres.
+    nearest: float32, distance in metres of the nearest camera observation. floor, edges, barred: bool, the
+    floor to search, its open edges (frontiers), and its unreachable cells that were not looked at. tops:
+    furniture on which the object may stand; None if its kind stands on none, or none is known. look_range:
+    metres.
     """
 
     grid: OccupancyGrid2D
@@ -224,7 +243,6 @@ class _SearchSpace:
     barred: np.ndarray
     tops: _Tops | None
     kind: CategoryPrior
-    config: AbsenceConfig
     look_range: float
 
     @property
@@ -234,39 +252,44 @@ class _SearchSpace:
 
     @property
     def open_area(self) -> float:
-        """Return the m^2 that the open edges are taken to hide."""
+        """Return the m^2 assumed behind open edges."""
         return self._hidden(self.edges)
 
     @property
     def barred_area(self) -> float:
-        """Return the m^2 of `barred`."""
+        """Return the m^2 of unreachable floor that was not looked at."""
         return float(self.barred.sum()) * self.grid.resolution**2
 
     def missed(self, nearest: np.ndarray, edges: np.ndarray) -> float:
-        """Return the probability, (0, 1], of looks to miss the thing. edges: those behind which nobody looked."""
+        """Return the probability, (0, 1], that the camera observations missed the object. nearest: distance,
+        metres, of the nearest observation of each cell. edges: open edges (frontiers) behind which the camera
+        has not looked.
+        """
         area = self.area
         if area + self.open_area <= 0.0:
             return 1.0
         known = float(self._miss(nearest[self.floor]).mean()) if area > 0.0 else 1.0
         if self.tops is not None:
-            share = self.config.typical_support
+            share = ABSENCE_TYPICAL_SUPPORT
             miss = self._miss(self.tops.nearest(nearest))
             known = (1.0 - share) * known + share * float(np.average(miss, weights=self.tops.areas))
         return (known * area + self._hidden(edges)) / (area + self.open_area)
 
     def _miss(self, nearest: np.ndarray) -> np.ndarray:
-        """Return the probabilities of looks from so many metres to miss the thing."""
-        size = self.config.size if math.isnan(self.kind.size) else self.kind.size
+        """Return the probability of missing the object by camera views from these distances, metres."""
+        size = ABSENCE_SIZE if math.isnan(self.kind.size) else self.kind.size
         angles = size / np.maximum(nearest, 1e-3)
-        return 1.0 - self.config.rate * np.clip(angles / self.config.clear_angle, 0.0, 1.0)
+        return 1.0 - ABSENCE_RATE * np.clip(angles / ABSENCE_CLEAR_ANGLE, 0.0, 1.0)
 
     def _hidden(self, edges: np.ndarray) -> float:
-        return float(edges.sum()) * self.grid.resolution * self.config.edge_depth
+        return float(edges.sum()) * self.grid.resolution * ABSENCE_EDGE_DEPTH
 
 
 @dataclass(frozen=True)
 class _Tops:
-    """Tops that things stand on. areas: (K,) m^2. cells: (N,) flat indices of free cells beside them. owners: (N,)."""
+    """Furniture tops on which objects may stand. areas: (K,) m^2 of the K tops. cells: (N,) flat indices of
+    the N free cells beside them. owners: (N,) index of the top that each cell is beside.
+    """
 
     areas: np.ndarray
     cells: np.ndarray
@@ -274,8 +297,8 @@ class _Tops:
 
     @staticmethod
     def of(grid: OccupancyGrid2D, entities: Iterable[Entity]) -> _Tops | None:
-        """Return the known tops with free floor beside them; None where there is none."""
-        surfaces = SurfaceMap.over(grid, entities, SurfaceConfig(), ViewpointConfig.camera_height)
+        """Return the known furniture tops with free floor beside them; None if there are none."""
+        surfaces = SurfaceMap.over(grid, entities, ViewpointConfig.camera_height)
         owned = surfaces.owner >= 0
         if not owned.any():
             return None
@@ -289,7 +312,9 @@ class _Tops:
         return _Tops(areas[ids], cells, owners)
 
     def nearest(self, nearest: np.ndarray) -> np.ndarray:
-        """Return the metres, (K,), from within which a quarter of the floor beside each top was looked at."""
+        """Return for each of the K tops the distance (K,), metres, from which a quarter of the floor beside
+        it was looked at.
+        """
         found = nearest.ravel()[self.cells]
         order = np.lexsort((found, self.owners))
         counts = np.bincount(self.owners)
@@ -298,7 +323,9 @@ class _Tops:
 
 
 def _in_large_pieces(grid: OccupancyGrid2D, reached: np.ndarray) -> np.ndarray:
-    """Return the free cells that are in one piece with reached ones, or in a piece of `_CRUMB` or more."""
+    """Return (rows, columns) bool: free cells connected to reached ones, or in connected components of at
+    least `_CRUMB` m^2.
+    """
     labels, _ = ndimage.label(grid.free)
     large = np.bincount(labels.ravel()) * grid.resolution**2 >= _CRUMB
     large[np.unique(labels[reached])] = True
@@ -307,5 +334,5 @@ def _in_large_pieces(grid: OccupancyGrid2D, reached: np.ndarray) -> np.ndarray:
 
 
 def _near(grid: OccupancyGrid2D, reached: np.ndarray) -> np.ndarray:
-    """Return the cells that lie within an arm's length of where the robot's centre can be."""
+    """Return (rows, columns) bool: the cells within `_BESIDE` of a cell that the robot's centre can reach."""
     return ndimage.binary_dilation(reached, iterations=max(round(_BESIDE / grid.resolution), 1))

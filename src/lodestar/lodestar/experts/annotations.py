@@ -8,34 +8,41 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from lodestar.experts.config import AnnotationConfig
 from lodestar.language.views import ViewPoint
 from lodestar.perception.frames import RgbdFrame
 from lodestar.perception.pictures import encode_picture
 
+ANNOTATION_SIDE = 768  # pixels of the longer side of the picture for the model; chosen
+ANNOTATION_ROWS = 4  # of the grid over the image; chosen
+ANNOTATION_COLUMNS = 6  # of the grid over the image; chosen
+# RoboAtlas IV-F prunes cells that are too close or out of the interaction range
+ANNOTATION_NEAR = 0.8  # metres, least depth of a marked point; chosen
+ANNOTATION_FAR = 5.0  # metres, largest depth of a marked point; chosen
+ANNOTATION_HIGHEST = 2.0  # metres above the floor of a mark; chosen: keeps marks off ceilings
+ANNOTATION_WINDOW = 2  # pixels, half side of the square whose median depth is used; chosen
 
-def grid_points(
-    frame: RgbdFrame, first: int, config: AnnotationConfig, camera_height: float
-) -> list[ViewPoint]:
-    """Marks of an evenly spaced grid, numbered from `first`, where the depth lies between near and far.
+
+def grid_points(frame: RgbdFrame, first: int, camera_height: float) -> list[ViewPoint]:
+    """Return the marks of an evenly spaced grid, numbered from `first`, at pixels with a depth from
+    ANNOTATION_NEAR to ANNOTATION_FAR and a point below ANNOTATION_HIGHEST.
 
     camera_height: metres above the floor.
     """
     height, width = frame.depth.shape
-    rows = ((np.arange(config.rows) + 0.5) * height / config.rows).astype(int)
-    columns = ((np.arange(config.columns) + 0.5) * width / config.columns).astype(int)
+    rows = ((np.arange(ANNOTATION_ROWS) + 0.5) * height / ANNOTATION_ROWS).astype(int)
+    columns = ((np.arange(ANNOTATION_COLUMNS) + 0.5) * width / ANNOTATION_COLUMNS).astype(int)
     map_from_camera = frame.map_from_camera
     floor = map_from_camera[2, 3] - camera_height
     points: list[ViewPoint] = []
     for v in rows:
         for u in columns:
-            z = _depth_at(frame.depth, int(v), int(u), config.window)
-            if not config.near <= z <= config.far:
+            z = _depth_at(frame.depth, int(v), int(u), ANNOTATION_WINDOW)
+            if not ANNOTATION_NEAR <= z <= ANNOTATION_FAR:
                 continue
             camera = frame.camera
             ray = np.array([(u - camera.cx) / camera.fx, (v - camera.cy) / camera.fy, 1.0]) * z
             position = map_from_camera[:3, :3] @ ray + map_from_camera[:3, 3]
-            if position[2] - floor > config.highest:
+            if position[2] - floor > ANNOTATION_HIGHEST:
                 continue
             bearing = math.atan2(-ray[0], ray[2])
             distance = float(np.linalg.norm(ray))
@@ -46,7 +53,7 @@ def grid_points(
 
 
 def _depth_at(depth: np.ndarray, v: int, u: int, window: int) -> float:
-    """Median of the valid depths around a pixel; NaN where there is none."""
+    """Return the median of the valid depths around a pixel; NaN if there is none."""
     part = depth[max(v - window, 0) : v + window + 1, max(u - window, 0) : u + window + 1]
     valid = part[np.isfinite(part) & (part > 0.0)]
     return float(np.median(valid)) if valid.size else math.nan
@@ -65,7 +72,7 @@ def draw_points(
     height, width = picture.shape[:2]
     radius = max(round(min(height, width) / 45), 6)
     font, weight = cv2.FONT_HERSHEY_SIMPLEX, max(radius // 8, 1)
-    for point in reversed(points):  # the nearest mark is drawn last
+    for point in reversed(points):  # draw the nearest mark last
         center = (
             int(np.clip(point.pixel[0] * width / shape[1], 0, width - 1)),
             int(np.clip(point.pixel[1] * height / shape[0], 0, height - 1)),
@@ -79,8 +86,8 @@ def draw_points(
     return picture
 
 
-def annotated_jpeg(frame: RgbdFrame, points: Sequence[ViewPoint], config: AnnotationConfig) -> bytes:
+def annotated_jpeg(frame: RgbdFrame, points: Sequence[ViewPoint]) -> bytes:
     """Return the view with its marks as a JPEG file; b"" without a colour image."""
     if frame.rgb is None or frame.rgb.size == 0:
         return b""
-    return encode_picture(draw_points(frame.rgb, points, frame.depth.shape, config.side))
+    return encode_picture(draw_points(frame.rgb, points, frame.depth.shape, ANNOTATION_SIDE))

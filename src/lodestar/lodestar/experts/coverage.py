@@ -1,15 +1,17 @@
-"""Records the distance of the camera's nearest look at each cell and height, and predicts the gain of further looks.
+"""Record of the nearest distance from which the camera observed each cell and height (a look), and the area
+that further looks would show.
 
-A LiDAR knows the floor of a room long before the camera has looked into it. A search therefore treats a cell as
-unseen if it is unknown to the grid, or known and not yet looked at (the explored region of SnapMem App. 8, made exact).
+A LiDAR measures a room's floor before the camera has looked into the room. A search therefore treats a cell
+as unseen if it is unknown to the grid, or known and not yet looked at (the explored region of SnapMem App. 8,
+made exact).
 
-A look is recorded per band of height (`heights.BANDS`). A cell has at most two relevant bands: that of the floor if
-it is free, and that above a known top on which an object may stand. A band is relevant only if the camera, at its
-height and pitch, can show it from within the range that counts. A search is therefore bounded by what some pose can
-show.
+Looks are recorded per band of height (`heights.BANDS`). A cell has at most two relevant bands: that of the
+floor if it is free, and the one above a known furniture top on which an object may stand. A band is relevant
+only if the camera, at its height and pitch, can show it from within the range that counts. A search thus ends
+when no pose shows more.
 
-A view ends at the first occupied cell. If that cell belongs to known furniture, the view continues over the top of
-this furniture while cells are occupied.
+A view ends at the first occupied cell. If that cell belongs to known furniture, the view continues over the
+top of this furniture while cells are occupied.
 """
 
 from __future__ import annotations
@@ -22,7 +24,6 @@ import numpy as np
 from numba import njit
 
 from lodestar.experts import view_kernels
-from lodestar.experts.config import SurfaceConfig
 from lodestar.experts.heights import BANDS, Lens, SurfaceMap
 from lodestar.experts.view_kernels import ray_over
 from lodestar.grid.config import LookConfig, ViewpointConfig
@@ -32,17 +33,21 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import ray_buffers
 from lodestar.scene.records import Entity
 
+SURFACE_STANDS = 0.2  # metres that an object on a top is taken to rise above the top's edge; chosen
+
 kernels: Any = view_kernels  # mypy cannot check the tuples of arrays in calls
 SECTORS = 36  # of 10 degrees: resolution of headings
 _RAYS = 4  # per sector
-_SURFACES = SurfaceConfig()
 _LIMITS = LookConfig()
-_WIDEST = math.radians(60.0)  # largest half field of view for which the range at the edge is corrected
+_WIDEST = math.radians(60.0)  # largest half field of view for which the range at the image edge is corrected
 
 
 @njit(cache=True)
 def _edge(height, band, top, inside, stands):
-    """Return the distance in plan, metres, from which a top's edge no longer hides a band above or below it."""
+    """Return the horizontal distance, metres, beyond which the edge of a furniture top no longer hides a
+    height band from a camera at `height`. band, top: heights, metres; inside: metres from the cell to the
+    edge.
+    """
     if height < top and band > top:
         return inside * (top + stands - height) / stands
     if height > top and band < top:
@@ -60,9 +65,11 @@ def _restart(marks, last, cell):
 @njit(cache=True)
 def _mark(cells, occupied_from, nearest, last, stamp, begin, owner, tops, inside, bands, near, far, eye, reach,
           fov, heading, resolution, stands):  # fmt: skip
-    """Lower `nearest` (rows, columns, bands), centimetres, for the cells in view, and date those that it shows.
+    """Lower `nearest` (rows, columns, bands), centimetres, for the cells in view, and store the stamp of the
+    shown ones.
 
-    last: flat, as of `Looks`. eye: u, v in cells, height in metres; a height of NaN sees every band.
+    last: flat array of stamps, as in `Looks`. eye: u, v in cells, height in metres; NaN height sees every
+    band.
     """
     flat, entered = ray_buffers(reach)
     more, further = ray_buffers(reach)
@@ -81,7 +88,7 @@ def _mark(cells, occupied_from, nearest, last, stamp, begin, owner, tops, inside
             ahead = distance * cosine
             away = np.uint16(math.ceil(distance * 100.0))
             who = owners[flat[k]]
-            if last[flat[k]] < begin:  # what was known of it does not count any more
+            if last[flat[k]] < begin:  # earlier looks at it no longer count
                 _restart(marks, last, flat[k])
             shown = False
             for b in range(len(bands)):
@@ -115,9 +122,11 @@ def _left(
     settled,
     within,
 ):
-    """Return cells not yet looked at, (rows, columns) bool, and the distance, float32 metres, that shows each of them.
+    """Return the cells not yet looked at, (rows, columns) bool, and the least distance, float32 metres, at
+    which the camera can see each.
 
-    needs: (bands,) metres from which a band shows. settled, within: centimetres.
+    needs: (bands,) metres from which a band is visible. settled, within: as for `LookedAt.unseen`,
+    centimetres.
     """
     rows, columns = cells.shape
     unseen = np.zeros((rows, columns), np.bool_)
@@ -148,17 +157,16 @@ def _left(
 
 
 class LookedAt:
-    """Looks at the cells of the newest grid, per band of height.
+    """Record of the camera's observations (looks) of the cells of the newest grid, per band of height.
 
-    looks: their limits, or the range alone, metres. settled: metres, see `unseen`. camera_height: metres above the
-    floor.
+    looks: limits of the observations that count, or only their range in metres. settled: metres, see
+    `unseen`. camera_height: metres above the floor.
     """
 
     def __init__(
         self,
         looks: LookConfig | float = _LIMITS,
         settled: float = 1.5,
-        surfaces: SurfaceConfig = _SURFACES,
         camera_height: float = ViewpointConfig.camera_height,
     ) -> None:
         limits = (
@@ -166,8 +174,7 @@ class LookedAt:
         )
         self.looks = Looks(limits, layers=len(BANDS))
         self.settled = settled
-        self.count = 0  # of views so far
-        self._config = surfaces
+        self.count = 0  # number of views so far
         self._grid: OccupancyGrid2D | None = None
         self._surfaces = SurfaceMap(np.empty((0, 0), np.int32), np.empty(0), np.empty((0, 0), np.float32))
         self._lens: Lens | None = None  # of the newest look
@@ -175,7 +182,7 @@ class LookedAt:
         self._floor = 0.0  # metres in map, under the camera of the newest look
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
-        """Follow the grid as it grows or moves its origin; recorded looks are kept."""
+        """Set the grid, which may have grown or moved its origin; recorded observations are kept."""
         before = self._grid
         self.looks.set_grid(grid)
         surfaces = self._surfaces
@@ -189,16 +196,20 @@ class LookedAt:
         self._grid = grid
 
     def set_entities(self, entities: Iterable[Entity]) -> None:
-        """Add the tops of these entities to the surfaces that are searched. Requires a grid."""
+        """Add the top surfaces of these entities (furniture) to the surfaces that the camera must observe.
+        Requires a grid.
+        """
         assert self._grid is not None
-        self._surfaces = SurfaceMap.over(self._grid, entities, self._config, self._camera_height, self._floor)
+        self._surfaces = SurfaceMap.over(self._grid, entities, self._camera_height, self._floor)
 
     def count_from(self, stamp: float) -> None:
-        """Cells whose newest look is older than the stamp, seconds, count as never looked at; it may go back."""
+        """Treat cells whose newest observation is older than the stamp, seconds, as never looked at. A later
+        call may pass an earlier stamp.
+        """
         self.looks.begin = stamp
 
     def clear(self) -> None:
-        """Forget every look: the clock is another one."""
+        """Forget all observations, because the clock restarted."""
         self.looks.clear()
 
     def look(
@@ -210,9 +221,11 @@ class LookedAt:
         floor: float = 0.0,
         stamp: float = math.inf,
     ) -> None:
-        """Record a view from `xy` along `heading` (map) with `fov` (radians). Without a lens it shows all heights.
+        """Record a view from `xy` along `heading` (map) with `fov` (radians). Without a lens it shows all
+        heights.
 
-        floor: height in map, metres, of the floor under the camera. stamp: seconds; inf = a look that does not age.
+        floor: height in map, metres, of the floor under the camera. stamp: seconds; inf = an observation that
+        does not age.
         """
         if self._grid is None:
             return
@@ -223,7 +236,7 @@ class LookedAt:
         _mark(
             grid.cells, grid.occupied_from, looks.nearest, looks.last.reshape(-1), float(stamp),
             looks.begin, surfaces.owner, surfaces.tops, surfaces.inside, BANDS, near, far, eye,
-            looks.config.range / grid.resolution, float(fov), float(heading), grid.resolution, self._config.stands,
+            looks.config.range / grid.resolution, float(fov), float(heading), grid.resolution, SURFACE_STANDS,
         )  # fmt: skip
         self._lens, self._floor = lens, floor
         self.count += 1
@@ -237,8 +250,8 @@ class LookedAt:
         return self.wanted(within)[0]
 
     def wanted(self, within: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return `unseen`, and the distance, (rows, columns) float32 metres, from which a camera with the newest lens
-        shows the unseen bands of a cell anywhere in the image.
+        """Return `unseen`, and for each cell the least distance, (rows, columns) float32 metres, at which a
+        camera with the newest lens has the unseen bands in its image, also at the image's sides.
         """
         assert self._grid is not None
         grid, surfaces, lens = self._grid, self._surfaces, self._lens
@@ -250,7 +263,7 @@ class LookedAt:
             height = lens.height
         return _left(
             grid.cells, grid.occupied_from, self.looks.nearest, self.looks.last, self.looks.begin, surfaces.owner,
-            surfaces.tops, surfaces.inside, BANDS, needs, height, self._config.stands, self.settled * 100.0,
+            surfaces.tops, surfaces.inside, BANDS, needs, height, SURFACE_STANDS, self.settled * 100.0,
             within * 100.0,
         )  # fmt: skip
 
@@ -262,10 +275,10 @@ class LookedAt:
         depth: float = math.inf,
         closest: np.ndarray | None = None,
     ) -> np.ndarray:
-        """(N, SECTORS) m^2 of unseen cells in view of points (N, 2) within `reach` metres (RoboAtlas eq. 15).
+        """Return (N, SECTORS) m^2 of unseen cells in view of points (N, 2) within `reach` metres (RoboAtlas eq. 15).
 
-        Sector k covers headings [k, k + 1) * 360 / SECTORS degrees. depth: metres that a view extends into the
-        unknown, where walls must be expected. closest: see `wanted`; 0 m for every cell by default.
+        Sector k covers headings [k, k + 1) * 360 / SECTORS degrees. depth: metres that a view extends into unknown
+        space, where walls must be expected. closest: see `wanted`; 0 m for every cell by default.
         """
         assert self._grid is not None
         grid = self._grid
@@ -285,15 +298,15 @@ class LookedAt:
         depth: float,
         closest: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Return (N, n) bool: the blocks, numbered 0..n - 1 by `index` (rows, columns; -1 = none), of which points
-        (N, 2) see a cell.
+        """Return (N, n) bool: whether each of N points (N, 2) sees a cell of each of n blocks of cells.
+        index: (rows, columns) block numbers 0..n - 1, -1 = none.
 
         in_view: (N, SECTORS) bool, directions that count. reach, depth, closest: as for `sector_gains`.
         """
         count = int(index.max(initial=-1)) + 1
         return kernels.views(
             *self._scene(points_xy, index, closest),
-            in_view,
+            np.ascontiguousarray(in_view),
             *self._ranges(reach, depth),
             count,
             self._rays(reach, 1),
@@ -310,16 +323,18 @@ class LookedAt:
         stride: int,
         closest: np.ndarray,
     ) -> np.ndarray:
-        """Return (N, W) float64: the sums of the weights (n, W) of the blocks of which points (N, 2) see a cell, as in
-        `views`. stride: cells of a block's side.
+        """Return (N, W) float64: for each point (N, 2) the sums of the W weights (n, W) of the n blocks of
+        which it sees a cell, as in `views`. stride: side of a block in cells.
         """
         return kernels.view_sums(
-            *self._scene(points_xy, index, closest), in_view, *self._ranges(reach, depth), weights,
-            self._rays(reach, stride),
+            *self._scene(points_xy, index, closest), np.ascontiguousarray(in_view), *self._ranges(reach, depth),
+            weights, self._rays(reach, stride),
         )  # fmt: skip
 
     def _scene(self, points_xy: np.ndarray, index: np.ndarray, closest: np.ndarray | None) -> tuple:
-        """Return what the kernels of views take first."""
+        """Return the arguments that describe the grid, furniture and points for the functions of
+        `view_kernels`.
+        """
         assert self._grid is not None
         grid = self._grid
         return (
@@ -332,12 +347,14 @@ class LookedAt:
         return reach / self._grid.resolution, depth / self._grid.resolution
 
     def _rays(self, reach: float, stride: int) -> int:
-        """Return the rays per sector that miss no block of so many cells within reach."""
+        """Return the number of rays per sector that is dense enough to hit every block of `stride` cells
+        within reach.
+        """
         assert self._grid is not None
         return math.ceil(2.0 * math.pi * (reach / self._grid.resolution) * 1.1 / (SECTORS * stride))
 
     def _starts(self, points_xy: np.ndarray) -> np.ndarray:
-        """Return points (N, 2) in cells (u, v)."""
+        """Return points (N, 2), given in map, in grid coordinates (u, v), cells."""
         assert self._grid is not None
         points = np.ascontiguousarray(points_xy, np.float64).reshape(-1, 2)
         return (points - self._grid.origin) / self._grid.resolution

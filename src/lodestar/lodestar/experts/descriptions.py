@@ -1,4 +1,4 @@
-"""Scene descriptions by place, context for the semantic-map expert (D_scene of RoboAtlas IV-F)."""
+"""Scene descriptions by place, as context for the semantic-map expert (D_scene of RoboAtlas IV-F)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from lodestar.geometry.poses import wrap_angle
+
+DESCRIPTION_PLACE = 1.5  # metres within which two views are at the same place; chosen
+DESCRIPTION_CAPACITY = 60  # descriptions that are kept; chosen
+DESCRIPTION_ANGLE = math.radians(45.0)  # radians within which two views have the same heading; chosen
 
 
 @dataclass(frozen=True)
@@ -33,39 +37,28 @@ class SceneDescription:
     points: tuple[AnnotatedPoint, ...]
 
 
-@dataclass(frozen=True)
-class DescriptionConfig:
-    """A newer description replaces an older one of the same view."""
-
-    place: float = 1.5  # metres within which two views are at the same place; chosen
-    angle: float = math.radians(45.0)  # radians within which two views have the same heading; chosen
-    capacity: int = 60  # descriptions that are kept; chosen
-
-
 class DescriptionMemory:
-    """Descriptions of different views; the oldest is dropped first. They are untrusted text."""
+    """Stores descriptions of different views; the oldest is dropped first. They are untrusted text."""
 
-    def __init__(self, config: DescriptionConfig | None = None) -> None:
-        self._config = config or DescriptionConfig()
+    def __init__(self) -> None:
         self._kept: list[tuple[float, float, float, SceneDescription]] = []
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def add(self, description: SceneDescription) -> None:
-        """Store a description; it replaces the one of the same view."""
+        """Store a description; it replaces an earlier description of the same view."""
         pose = description.map_from_camera
         x, y = float(pose[0, 3]), float(pose[1, 3])
         heading = math.atan2(pose[1, 2], pose[0, 2])
-        config = self._config
         self._kept = [
             kept
             for kept in self._kept
-            if math.hypot(kept[0] - x, kept[1] - y) > config.place
-            or abs(float(wrap_angle(kept[2] - heading))) > config.angle
+            if math.hypot(kept[0] - x, kept[1] - y) > DESCRIPTION_PLACE
+            or abs(float(wrap_angle(kept[2] - heading))) > DESCRIPTION_ANGLE
         ]
         self._kept.append((x, y, heading, description))
-        del self._kept[: -config.capacity]
+        del self._kept[:-DESCRIPTION_CAPACITY]
 
     def texts(self) -> tuple[str, ...]:
         """Return camera positions and descriptions as text, oldest first."""

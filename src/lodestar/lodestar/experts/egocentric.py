@@ -1,4 +1,4 @@
-"""Egocentric expert: goals from the current view, or a turn if nothing in it fits (RoboAtlas IV-F)."""
+"""Egocentric expert: goals from the current view, or a turn if nothing in it matches (RoboAtlas IV-F)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lodestar.experts.annotations import annotated_jpeg, draw_points, grid_points
+from lodestar.experts.annotations import ANNOTATION_SIDE, annotated_jpeg, draw_points, grid_points
 from lodestar.experts.config import EgocentricConfig
 from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
 from lodestar.experts.detection_score import DetectionScorer, as_entity, name_of
@@ -31,6 +31,7 @@ from lodestar.experts.view_directions import ViewDirections, openness
 from lodestar.experts.view_judge import ViewJudge
 from lodestar.geometry.boxes import point_box_distance
 from lodestar.geometry.poses import wrap_angle
+from lodestar.grid.config import VIEWPOINT_CAMERA_FORWARD
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason
 from lodestar.language.reasoner import OfflineReasoner, Reasoner
@@ -42,11 +43,32 @@ from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState
 
+# confidence of a goal that is chosen by its picture, 0..1; chosen: above a turn's, below an object's
+OFFER_CONFIDENCE = 0.35
+EGOCENTRIC_MAX_AGE = 2.0  # seconds after which a view is no longer the current one; chosen
+# metres between a detection and an entity's box within which they are the same object; chosen
+EGOCENTRIC_SAME_PLACE = 0.2
+# confidence of a turn towards no open space, 0..1; full openness adds as much again; chosen
+EGOCENTRIC_TURN_CONFIDENCE = 0.1
+# chance that a turn towards no open space shows the target, 0..1; full openness adds as much again; chosen: a
+# frontier's turn on the spot shows as much
+EGOCENTRIC_TURN_CHANCE = 0.02
+# score of a mark, 0..1, from which a reasoner's choice to go there is followed; chosen
+EGOCENTRIC_GO_FROM = 0.2
+# factor of the confidence while the path up to an object is not known yet; chosen
+EGOCENTRIC_AFAR_SHARE = 0.9
+# metres within which a turn chosen for an earlier view is still valid; chosen
+EGOCENTRIC_STILL_DISTANCE = 0.5
+# radians within which a turn chosen for an earlier view is still valid; chosen
+EGOCENTRIC_STILL_ANGLE = math.radians(20.0)
+EGOCENTRIC_OPEN_DEPTH = 5.0  # metres of depth that count as fully open; chosen
+
 __all__ = ["AnnotatedPoint", "EgocentricConfig", "EgocentricExpert", "SceneDescription"]
 
 
 class EgocentricExpert:
-    """Propose to go to the best mark in view, or to turn to a heading that was not looked along yet.
+    """Proposes to go to the best numbered mark (detection or grid point) in view, or to turn to a heading
+    that was not looked along yet.
 
     reasoner: scores the marks and chooses between going and turning (eq. 21, 22); offline by default.
     """
@@ -59,28 +81,30 @@ class EgocentricExpert:
         self.config = config
         self._phrases = phrases
         self._reasoner = reasoner or OfflineReasoner()
-        self._judge = ViewJudge(self._reasoner, config.standing)
+        self._judge = ViewJudge(self._reasoner)
         self._offers = Offers(config.offers, phrases)
-        self._directions = ViewDirections(config.directions, phrases, config.reach, config.approach)
+        self._directions = ViewDirections(config.directions, phrases, config.reach)
         self._task = TaskWatch(self._begin)
         self._grid: OccupancyGrid2D | None = None
         self._mirror: SceneMirror | None = None
         self._frame: RgbdFrame | None = None
         self._lifted: list[LiftedDetection] = []
         self._places: list[ViewPoint] = []
-        self._picture: bytes | None = None  # of the frame with its marks; None = not drawn yet
-        self._turns = TurnMemory(config.turning)
-        self._worth = DetectionScorer(config.worth, phrases)
-        self._recall = Recall(config.recall, self._worth)
+        self._picture: bytes | None = None  # current frame with its marks; None = not drawn yet
+        self._turns = TurnMemory()
+        self._worth = DetectionScorer(config.query, phrases)
+        self._recall = Recall(config, self._worth)
         self._answer: ViewAnswer | None = None
 
     def _begin(self) -> None:
-        """Begin another task."""
+        """Reset the per-task state."""
         self._judge.forget()
         self._offers.forget()
 
     def use_pictures(self, source: PictureSource | None) -> None:
-        """Offer a model that sees the pictures of frontiers and of the memory from this source; None = none."""
+        """Set the source of pictures of frontiers and of the memory, None = none; only a reasoner that uses
+        images gets it.
+        """
         self._offers.source = source if self._reasoner.sees else None
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
@@ -89,7 +113,7 @@ class EgocentricExpert:
         self._directions.set_grid(grid)
 
     def set_scene(self, mirror: SceneMirror) -> None:
-        """Use this scene: detections at the place of an excluded entity are not proposed."""
+        """Use this scene mirror; detections at the place of an excluded entity are not proposed."""
         self._mirror = mirror
 
     def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
@@ -98,27 +122,26 @@ class EgocentricExpert:
             return
         self._frame, self._picture = frame, None
         self._directions.set_view(frame)
-        self._lifted = sorted(lift(frame, segmented, self.config.lifting), key=lambda thing: thing.distance)
+        self._lifted = sorted(lift(frame, segmented), key=lambda thing: thing.distance)
         self._recall.glimpses.see(frame, segmented, self._lifted)
-        self._places = grid_points(
-            frame, len(self._lifted) + 1, self.config.annotation, self.config.viewpoints.camera_height
-        )
+        self._places = grid_points(frame, len(self._lifted) + 1, self.config.viewpoints.camera_height)
         pose = frame.map_from_camera
         self._turns.looked(float(pose[0, 3]), float(pose[1, 3]), math.atan2(pose[1, 2], pose[0, 2]))
 
     def follow(self, frame: RgbdFrame) -> None:
-        """See `Follower`."""
+        """Move remembered detections after a map correction; see `Follower`."""
         self._recall.glimpses.follow(frame)
 
     def propose(self, request: ProposalRequest) -> Proposal | Rejection | Thinking:
-        """Return a viewpoint of the best mark in view, else a turn, else a rejection; Thinking while a decision that
-        has nothing sure stands for the reasoner's word about this view.
+        """Return a proposal: to the best numbered mark in the image, else to a glimpse or an open direction,
+        else a turn. Return a rejection if there is none, and Thinking while the robot stands for the model's
+        answer.
         """
         frame = self._frame
         if frame is None or self._grid is None:
             what = "image" if frame is None else "grid"
             return self._reject(request, RejectionReason.NO_DATA, f"no {what} yet")
-        if request.stamp - frame.stamp > self.config.max_age:
+        if request.stamp - frame.stamp > EGOCENTRIC_MAX_AGE:
             age = request.stamp - frame.stamp
             return self._reject(request, RejectionReason.NO_DATA, f"the last image is {age:.1f} s old")
         graphs = request.step.graphs
@@ -156,7 +179,9 @@ class EgocentricExpert:
         )
 
     def describe(self) -> SceneDescription | None:
-        """Return a description of the view, nearest object first; None before the first view. It is untrusted text."""
+        """Return a description of the view, nearest object first; None before the first view. It is untrusted
+        text.
+        """
         frame = self._frame
         if frame is None:
             return None
@@ -179,15 +204,15 @@ class EgocentricExpert:
         if frame is None or frame.rgb is None:
             return None
         points = [*self._things([0.0] * len(self._lifted)), *self._places]
-        return draw_points(frame.rgb, points, frame.depth.shape, self.config.annotation.side)
+        return draw_points(frame.rgb, points, frame.depth.shape, ANNOTATION_SIDE)
 
     def _question(self, request: ProposalRequest, frame: RgbdFrame) -> ViewQuestion:
         """Return the question about the view with its marks. Raises MissingPhrases."""
         points = (*self._things(self._in_view(request)), *self._places)
         task = request.task
-        if self._picture is None:  # the marks of a frame stay, while an expert that thinks is asked again
+        if self._picture is None:  # the marks of a frame are reused when the expert is asked again
             sees = self._reasoner.sees
-            self._picture = annotated_jpeg(frame, points, self.config.annotation) if sees else b""
+            self._picture = annotated_jpeg(frame, points) if sees else b""
         return ViewQuestion(
             stamp=frame.stamp,
             pose=np.asarray(request.robot_pose, np.float64),
@@ -196,17 +221,17 @@ class EgocentricExpert:
             constraints=task.barred,
             points=points,
             turns=tuple(action.name for action in self._turns.fresh(request.robot_pose)),
-            openness=openness(frame, self.config.open_depth),
+            openness=openness(frame, EGOCENTRIC_OPEN_DEPTH),
             image=self._picture,
             pictures=self._offered(request),
         )
 
     def _offered(self, request: ProposalRequest) -> tuple[Offered, ...]:
-        """Return the pictures of elsewhere that go with the question."""
+        """Return the pictures of other places for the question."""
         return () if self._offers.source is None else self._offers.of(request, self._reach(request))
 
     def _to_picture(self, request: ProposalRequest, answer: ViewAnswer, chosen: Offered) -> Proposal | None:
-        """Return the proposal to go to what a picture shows; None where that is given up or out of reach meanwhile."""
+        """Return the proposal to go to the place of a chosen picture; None if it is excluded or unreachable now."""
         still = {(one.kind, one.keyframe): one for one in self._offered(request)}
         offered = still.get((chosen.kind, chosen.keyframe))
         if offered is None:
@@ -218,23 +243,23 @@ class EgocentricExpert:
             expert=self.name,
             epoch=request.epoch,
             goal=np.array(offered.goal, np.float64),
-            confidence=self.config.offers.confidence,
+            confidence=OFFER_CONFIDENCE,
             rationale=f"Chosen by the picture of {what}, keyframe {chosen.keyframe}; going there{why}",
             evidence_keyframes=(chosen.keyframe,),
             stamp=self._frame.stamp,
             view=_judged(answer),
-            chance=self.config.offers.confidence,
+            chance=OFFER_CONFIDENCE,
             seconds=self._reach(request).seconds(offered.goal, offered.distance),
         )
 
     def _taken_at(self, frame: RgbdFrame) -> np.ndarray:
-        """Return the robot's pose (3,) in map when the frame was taken, by where its camera was."""
-        camera, forward = frame.map_from_camera, self.config.viewpoints.camera_forward
+        """Return the robot's pose (3,) in map when the frame was taken, from the camera's pose."""
+        camera, forward = frame.map_from_camera, VIEWPOINT_CAMERA_FORWARD
         yaw = math.atan2(camera[1, 2], camera[0, 2])
         return np.array([camera[0, 3] - forward * math.cos(yaw), camera[1, 3] - forward * math.sin(yaw), yaw])
 
     def _things(self, scores: Sequence[float] | np.ndarray) -> list[ViewPoint]:
-        """Marks of the detections, nearest first."""
+        """Return the numbered marks of the detections in view, nearest first."""
         points = []
         for number, (thing, score) in enumerate(zip(self._lifted, scores), start=1):
             box = thing.detection.box
@@ -259,7 +284,7 @@ class EgocentricExpert:
         reach = self._reach(request)
         view = self._frame.map_from_camera if self._frame is not None else np.eye(4)
         blocked = ""
-        marks = [p for p in answer.question.points if answer.scores.get(p.number, 0.0) >= self.config.go_from]
+        marks = [p for p in answer.question.points if answer.scores.get(p.number, 0.0) >= EGOCENTRIC_GO_FROM]
         for mark in sorted(marks, key=lambda p: -answer.scores[p.number]):
             known = self._known(mark)
             if known and known in request.excluded_entities:
@@ -270,34 +295,29 @@ class EgocentricExpert:
                 blocked = blocked or f"{with_article(mark.what or 'place')} is in view, but {problem}"
                 continue
             if problem:
-                confidence *= self.config.afar_share
+                confidence *= EGOCENTRIC_AFAR_SHARE
             return self._going(request, answer, mark, goal, confidence, known), ""
         return None, blocked
 
     def _goal(
         self, request: ProposalRequest, reach: Reach, mark: ViewPoint, view: np.ndarray
     ) -> tuple[np.ndarray | None, str]:
-        """Return a pose that faces the mark or lies on the way to it, or None, and the reason."""
+        """Return a pose that faces the mark or lies on the path to it, or None; and the reason why the mark is not
+        faced.
+        """
         problem = ""
         if mark.box_min is not None and mark.box_max is not None:
             try:
                 place = place_to_face(
-                    reach,
-                    request.robot_pose,
-                    (mark.box_min, mark.box_max),
-                    [view],
-                    request.excluded_goals,
-                    self.config.viewpoints,
-                    self.config.approach,
-                    self._mirror,
-                )
+                    reach, request.robot_pose, (mark.box_min, mark.box_max), [view], request.excluded_goals,
+                    self.config.viewpoints, self._mirror,
+                )  # fmt: skip
                 return place.pose, "" if place.faces else "the floor before it is not known yet"
             except NoViewpoint as none:
                 if none.reason in (NoViewpointReason.EXCLUDED, NoViewpointReason.OTHER_SIDE):
                     return None, str(none)
                 problem = str(none)
-        excluded = request.excluded_goals
-        goal = place_towards(reach, request.robot_pose, mark.position, excluded, self.config.approach)
+        goal = place_towards(reach, request.robot_pose, mark.position, request.excluded_goals)
         return goal, problem or ("" if goal is not None else "no reachable place is nearer to it")
 
     def _going(
@@ -327,10 +347,12 @@ class EgocentricExpert:
         return Reach(self._grid, request.robot_pose, self.config.reach)
 
     def _known(self, mark: ViewPoint) -> int:
-        """Return the id of the nearest entity at the place of an object's mark; 0 = none."""
+        """Return the id of the nearest entity of the same kind at the place of a marked detection; 0 if there
+        is none.
+        """
         if self._mirror is None or mark.box_min is None:
             return 0
-        reach = self.config.same_place
+        reach = EGOCENTRIC_SAME_PLACE
         here = [
             e
             for e in self._mirror.near(mark.position - reach, mark.position + reach)
@@ -341,21 +363,25 @@ class EgocentricExpert:
         return min(here, key=lambda e: float(np.linalg.norm(e.mean - mark.position))).id if here else 0
 
     def _turn_of(self, answer: ViewAnswer, question: ViewQuestion, pose: np.ndarray) -> ActionKind | None:
-        """Return the reasoner's turn if it is valid here and new, else the new turn towards most open space."""
+        """Return the reasoner's turn if it is still valid here and shows something new, else the new turn
+        towards most open space; None if no turn shows something new.
+        """
         if answer.action in question.turns and self._is_near(answer, pose):
             return ActionKind[answer.action]
         best = max(question.turns, key=lambda turn: question.openness.get(turn, 0.0), default="")
         return ActionKind[best] if best else None
 
     def _is_near(self, answer: ViewAnswer, pose: np.ndarray | None = None) -> bool:
-        """Return whether the answered view was taken near this pose and heading."""
+        """Return whether the view of this answer was taken near this pose and heading, by default those of
+        the newest image.
+        """
         if self._frame is None:
             return False
         then, camera = answer.question.pose, self._frame.map_from_camera
         here = camera[:2, 3] if pose is None else pose[:2]
         yaw = math.atan2(camera[1, 2], camera[0, 2]) if pose is None else float(pose[2])
-        near = math.hypot(then[0] - here[0], then[1] - here[1]) <= self.config.still_distance
-        return near and abs(float(wrap_angle(then[2] - yaw))) <= self.config.still_angle
+        near = math.hypot(then[0] - here[0], then[1] - here[1]) <= EGOCENTRIC_STILL_DISTANCE
+        return near and abs(float(wrap_angle(then[2] - yaw))) <= EGOCENTRIC_STILL_ANGLE
 
     def _turn(self, request: ProposalRequest, action: ActionKind, answer: ViewAnswer) -> Proposal:
         assert self._frame is not None
@@ -369,12 +395,12 @@ class EgocentricExpert:
             expert=self.name,
             epoch=request.epoch,
             goal=goal,
-            confidence=self.config.turn_confidence * (1.0 + openness),
+            confidence=EGOCENTRIC_TURN_CONFIDENCE * (1.0 + openness),
             rationale=f"Nothing in view fits; turning {action.name.lower().removeprefix('turn_')} to look there{why}",
             action=action,
             stamp=self._frame.stamp,
             view=_judged(answer),
-            chance=self.config.turn_chance * (1.0 + openness),
+            chance=EGOCENTRIC_TURN_CHANCE * (1.0 + openness),
             seconds=self._reach(request).seconds(goal, 0.0),
         )
 
@@ -383,7 +409,7 @@ class EgocentricExpert:
 
 
 def _judged(answer: ViewAnswer) -> float:
-    """Return the stamp of the image that a model judged; 0 = none did."""
+    """Return the stamp of the image that a model judged; 0 = none."""
     return 0.0 if answer.by == OfflineReasoner.name else answer.question.stamp
 
 

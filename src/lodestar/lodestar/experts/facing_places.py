@@ -1,4 +1,4 @@
-"""Places on the way to an object seen from afar that cannot be faced yet, because the floor before it is unknown."""
+"""Places on the path to an object that cannot be faced yet, because the floor before it is unknown."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lodestar.experts.config import ApproachConfig
 from lodestar.experts.reach import HOPED, Reach
 from lodestar.geometry.floor_height import floor_below
-from lodestar.grid.config import ViewpointConfig
+from lodestar.grid.config import VIEWPOINT_STRICT_IGNORE, ViewpointConfig
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
@@ -21,11 +20,32 @@ from lodestar.grid.visibility import sight_between
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState
 
+APPROACH_GAIN = 0.75  # metres by which a place must be nearer to the object than the robot is; chosen
+APPROACH_CLEARANCE = 0.35  # metres of a place from obstacles; chosen
+APPROACH_IGNORE_LAST = 0.8  # metres before the object in which occupied cells may be its furniture; chosen
+APPROACH_EXCLUDED_RADIUS = 0.35  # metres around excluded goals within which nothing is proposed; chosen
+APPROACH_CANDIDATES = 400  # places nearest to the object whose line of sight is checked; chosen
+# metres before the object, along the line of sight to it, within which a place to stand is searched; chosen
+APPROACH_FRONT = 2.0
+# metres above the floor of an object's lowest point; below it, a viewpoint past an obstacle may lie behind a wall;
+# chosen
+APPROACH_STANDS_BELOW = 0.4
+# metres by which the path from a viewpoint to the front may exceed the straight line; chosen: a path around
+# furniture is shorter than that, a path around a wall is longer
+APPROACH_DETOUR = 0.75
+# share of a raised object's height that must be visible past the edge of its support; chosen
+APPROACH_SHOWS = 0.1
+# metres: if the side that was seen does not show APPROACH_SHOWS, another side of the support is used. The path to it
+# must stay this near to the support and be longer by no more than the support's length and width; chosen
+APPROACH_BESIDE = 1.2
+APPROACH_ROOMY = 0.40  # metres of clearance of a place on the way to the front; chosen
+
 
 @dataclass(frozen=True)
 class FacingPlace:
-    """pose: (3,) x, y, yaw in map. faces: the object is faced from there in the known map; otherwise the pose is on
-    the way. path_length: metres to the pose and, from a pose on the way, on to the front of the object.
+    """A place from which to face an object. pose: (3,) x, y, yaw in map. faces: whether the object is faced from
+    there in the known map; otherwise the pose is on the path to it. path_length: metres to the pose and, if it
+    only lies on the path, on to the front of the object.
     """
 
     pose: np.ndarray
@@ -38,10 +58,10 @@ def place_towards(
     robot: np.ndarray,
     target: np.ndarray,
     excluded: Sequence[Sequence[float]],
-    config: ApproachConfig,
     sight: bool = True,
 ) -> np.ndarray | None:
-    """Return the reachable pose (3,) nearest to a target (2+,), looking at it; None if none is nearer than the robot.
+    """Return the reachable pose (3,) nearest to a target (2+,), facing it; None if no pose is nearer than the
+    robot.
 
     sight: require a line of sight to the target; unknown cells do not block it.
     """
@@ -49,19 +69,20 @@ def place_towards(
     target = np.asarray(target, np.float64)[:2]
     here = math.dist(target, (float(robot[0]), float(robot[1])))
     lengths = reach.easy
-    cells = np.argwhere(np.isfinite(lengths) & (obstacle_distance(grid) >= config.clearance))
+    cells = np.argwhere(np.isfinite(lengths) & (obstacle_distance(grid) >= APPROACH_CLEARANCE))
     if not len(cells):
         return None
     points = grid.points_of(cells)
     distance = np.linalg.norm(points - target, axis=1)
-    allowed = distance <= here - config.gain
+    allowed = distance <= here - APPROACH_GAIN
     for goal in excluded:
-        allowed &= np.linalg.norm(points - np.asarray(goal[:2], np.float64), axis=1) > config.excluded_radius
+        away = np.linalg.norm(points - np.asarray(goal[:2], np.float64), axis=1)
+        allowed &= away > APPROACH_EXCLUDED_RADIUS
     points, distance = points[allowed], distance[allowed]
-    order = np.argsort(distance, kind="stable")[: config.candidates]
+    order = np.argsort(distance, kind="stable")[:APPROACH_CANDIDATES]
     if sight and len(order):
         ends = np.repeat(target[None], len(order), axis=0)
-        order = order[sight_between(grid, points[order], ends, config.ignore_last)]
+        order = order[sight_between(grid, points[order], ends, APPROACH_IGNORE_LAST)]
     return _first_that_fits(grid, points[order], target)
 
 
@@ -72,13 +93,12 @@ def place_to_face(
     views: Sequence[np.ndarray],
     excluded: Sequence[Sequence[float]],
     viewpoints: ViewpointConfig,
-    config: ApproachConfig,
     mirror: SceneMirror | None = None,
 ) -> FacingPlace:
-    """Return the best viewpoint of a box (least and greatest corner, (3,) each) on the side that was seen, or a
-    place on the way to it if there is no viewpoint yet, or only one past a possible wall.
+    """Return the best viewpoint of a box (least and greatest corner, (3,) each) on its observed side, or a place on
+    the path to it if there is no viewpoint yet, or only one behind a possible wall.
 
-    views: map_from_camera (4, 4) of views of the object, the best first. mirror: the scene, searched for the object's
+    views: map_from_camera (4, 4) of views of the object, best first. mirror: the scene, used to find the object's
     support. Raises NoViewpoint.
     """
     none: NoViewpoint | None = None
@@ -90,17 +110,17 @@ def place_to_face(
         if error.reason is NoViewpointReason.EXCLUDED:
             raise
         none = error
-    front = _Front.of(reach, box, views, config)
-    same_side = [v for v in found if front is not None and front.is_before(v.pose, config.detour)]
+    front = _Front.of(reach, box, views)
+    same_side = [v for v in found if front is not None and front.is_before(v.pose, APPROACH_DETOUR)]
     middle = (np.asarray(box[0]) + box[1]) / 2.0
     floor = floor_below(views, middle, viewpoints.camera_height)
-    raised = float(box[0][2]) - floor > config.stands_below
+    raised = float(box[0][2]) - floor > APPROACH_STANDS_BELOW
     if raised and front is not None and support is not None:
-        same_side = _past_the_edge(same_side, found, front, support, config)
+        same_side = _past_the_edge(same_side, found, front, support)
     plain = next((viewpoint for viewpoint in same_side if viewpoint.is_plain or raised), None)
     if plain is not None:
         return _facing(plain)
-    nearer = front.place_before(reach, robot, excluded, config) if front is not None else None
+    nearer = front.place_before(reach, robot, excluded) if front is not None else None
     if nearer is not None:
         return nearer
     if none is not None:
@@ -111,7 +131,9 @@ def place_to_face(
 def support_of(
     box: tuple[np.ndarray, np.ndarray], mirror: SceneMirror | None, gap: float = 0.2
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the box of the larger object on which a box stands: its top within `gap` metres of the box's bottom."""
+    """Return the box of the larger object on which a box stands: its top is within `gap` metres of the box's bottom.
+    None if there is none.
+    """
     low, high = (np.asarray(corner, np.float64) for corner in box)
     middle, size = (low + high)[:2] / 2.0, float(np.prod((high - low)[:2]))
     best: tuple[float, tuple[np.ndarray, np.ndarray]] | None = None
@@ -133,21 +155,21 @@ def _past_the_edge(
     found: list[Viewpoint],
     front: _Front,
     support: tuple[np.ndarray, np.ndarray],
-    config: ApproachConfig,
 ) -> list[Viewpoint]:
-    """Return the viewpoints of the same side from which the support's edge does not hide the object, with only the
-    support in between; without any, those on the support's other sides; without any either, all of the same side.
+    """Return the viewpoints on the observed side that see the object past the edge of its support (the
+    furniture under it), with only the support in between. If there are none, return such viewpoints on the
+    support's other sides; else `same_side`, all viewpoints on the observed side.
     """
     clear = front.without(support)
-    showing = [v for v in found if v.visible >= config.shows]
+    showing = [v for v in found if v.visible >= APPROACH_SHOWS]
     ends = np.array([np.clip(v.pose[:2], *front.box) for v in showing]).reshape(-1, 2)
     starts = np.array([v.pose[:2] for v in showing]).reshape(-1, 2)
-    plain = sight_between(clear, starts, ends, ViewpointConfig.strict_ignore)
+    plain = sight_between(clear, starts, ends, VIEWPOINT_STRICT_IGNORE)
     showing = [v for v, is_seen in zip(showing, plain) if is_seen]
-    shown = [v for v in showing if front.is_before(v.pose, config.detour)]
+    shown = [v for v in showing if front.is_before(v.pose, APPROACH_DETOUR)]
     if showing and not shown:
-        around = front.around(support, config.beside)
-        detour = config.detour + float((support[1] - support[0])[:2].sum())
+        around = front.around(support, APPROACH_BESIDE)
+        detour = APPROACH_DETOUR + float((support[1] - support[0])[:2].sum())
         shown = [v for v in showing if around.is_before(v.pose, detour)]
     return shown or same_side
 
@@ -158,8 +180,9 @@ def _facing(viewpoint: Viewpoint) -> FacingPlace:
 
 @dataclass(frozen=True)
 class _Front:
-    """The side of a box that was seen. place: (2,) before it; ways: (rows, columns) path lengths from there, metres,
-    unknown cells counting as free. Unlike a straight line, a path does not cross walls.
+    """The side of a box from which it was observed. place: (2,) in front of it; ways: (rows, columns) path
+    lengths from there, metres, unknown cells counting as free. Unlike a straight line, a path does not cross
+    walls.
     """
 
     grid: OccupancyGrid2D
@@ -169,31 +192,27 @@ class _Front:
 
     @classmethod
     def of(
-        cls,
-        reach: Reach,
-        box: tuple[np.ndarray, np.ndarray],
-        views: Sequence[np.ndarray],
-        config: ApproachConfig,
+        cls, reach: Reach, box: tuple[np.ndarray, np.ndarray], views: Sequence[np.ndarray]
     ) -> _Front | None:
         """Return the front; None without a view of the box, or if no reachable place lies along any view."""
         grid = reach.grid
         travel = replace(HOPED, start_snap=grid.resolution)
         standing = np.isfinite(reach.hoped)
         corners = tuple(np.asarray(corner, np.float64)[:2] for corner in box)
-        place = _before(grid, standing, corners[0], corners[1], views, config.front)
+        place = _before(grid, standing, corners[0], corners[1], views, APPROACH_FRONT)
         if place is None:
             return None
         return cls(grid, (corners[0], corners[1]), place, path_lengths(grid, place, travel))
 
     def is_before(self, pose: np.ndarray, detour: float) -> bool:
-        """Return whether the path from a pose to the front exceeds the straight line by no more than the detour,
-        metres.
+        """Return whether a pose lies before the observed side: the path from it is at most `detour` metres
+        longer than the straight line.
         """
         way = float(self.ways[tuple(self.grid.cells_of(np.asarray(pose)[:2]))])
         return way <= float(np.linalg.norm(np.asarray(pose)[:2] - self.place)) + detour
 
     def without(self, support: tuple[np.ndarray, np.ndarray]) -> OccupancyGrid2D:
-        """Return the grid with the cells of the support's box free."""
+        """Return the grid with the cells of the support's box (furniture under the object) marked free."""
         low, high = (np.asarray(corner)[:2] for corner in support)
         occupied = np.argwhere(self.grid.occupied)
         points = self.grid.points_of(occupied)
@@ -203,7 +222,9 @@ class _Front:
         return replace(self.grid, cells=cells)
 
     def around(self, support: tuple[np.ndarray, np.ndarray], margin: float) -> _Front:
-        """Return the front with paths confined to `margin` metres around the support, so that none uses a door."""
+        """Return the front with paths restricted to `margin` metres around the support (the furniture under
+        the object), so that none passes a door.
+        """
         grid = self.grid
         corners = [np.asarray(corner)[:2] for corner in (*support, *self.box)] + [self.place]
         low, high = np.min(corners, axis=0) - margin, np.max(corners, axis=0) + margin
@@ -217,25 +238,25 @@ class _Front:
         )
 
     def place_before(
-        self, reach: Reach, robot: np.ndarray, excluded: Sequence[Sequence[float]], config: ApproachConfig
+        self, reach: Reach, robot: np.ndarray, excluded: Sequence[Sequence[float]]
     ) -> FacingPlace | None:
-        """Return the reachable place with the shortest path on to the front, looking at the box; None if none is
+        """Return the reachable place with the shortest remaining path to the front, facing the box; None if none is
         nearer than the robot.
         """
         grid, ways, here = self.grid, self.ways, np.asarray(robot, np.float64)[:2]
         own = grid.cells_of(here)
-        roomy = obstacle_distance(grid) >= config.roomy
+        roomy = obstacle_distance(grid) >= APPROACH_ROOMY
         cells = np.argwhere(np.isfinite(reach.easy) & np.isfinite(ways) & roomy)
         if not len(cells) or not grid.contains(own):
             return None
         left, points = ways[tuple(cells.T)], grid.points_of(cells)
         still = float(ways[tuple(own)])
-        allowed = left <= (still if math.isfinite(still) else math.dist(here, self.place)) - config.gain
+        allowed = left <= (still if math.isfinite(still) else math.dist(here, self.place)) - APPROACH_GAIN
         for goal in excluded:
             away = np.linalg.norm(points - np.asarray(goal[:2], np.float64), axis=1)
-            allowed &= away > config.excluded_radius
+            allowed &= away > APPROACH_EXCLUDED_RADIUS
         points, left = points[allowed], left[allowed]
-        order = np.argsort(left, kind="stable")[: config.candidates]
+        order = np.argsort(left, kind="stable")[:APPROACH_CANDIDATES]
         pose = _first_that_fits(grid, points[order], np.clip(points[order], *self.box))
         if pose is None:
             return None
@@ -251,7 +272,9 @@ def _before(
     views: Sequence[np.ndarray],
     reach: float,
 ) -> np.ndarray | None:
-    """Return the place (2,) nearest to the box, on a line along which it was seen, where the robot may stand."""
+    """Return the place (2,) nearest to the box where the robot may stand on the line of sight of a view; None
+    if there is none.
+    """
     for view in views:
         eye = np.asarray(view, np.float64)[:2, 3]
         box = np.clip(eye, low, high)
@@ -270,7 +293,9 @@ def _before(
 
 
 def _first_that_fits(grid: OccupancyGrid2D, points: np.ndarray, targets: np.ndarray) -> np.ndarray | None:
-    """Return the pose (3,) at the first of points (N, 2) where the robot fits, looking at its target (2,) or (N, 2)."""
+    """Return the pose (3,) at the first of points (N, 2) where the robot fits, facing its target (2,) or (N, 2); None
+    if it fits at none.
+    """
     if len(points) == 0:
         return None
     towards = targets - points

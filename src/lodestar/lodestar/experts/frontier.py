@@ -8,9 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lodestar.experts.config import (
-    FrontierConfig,
-)
+from lodestar.experts.config import FrontierConfig
 from lodestar.experts.coverage import LookedAt
 from lodestar.experts.frontier_tracker import FrontierRecord, FrontierTracker, find_pieces, middles
 from lodestar.experts.heights import Lens, view_heading
@@ -29,6 +27,23 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.scene.mirror import SceneMirror
 
+# m^2 that a goal must show; the next value is used if no goal reaches the one before. The last goal is kept
+# while it shows half as much or, if the next goal is more than twice as far away, while it shows the last
+# value; chosen
+FRONTIER_MIN_GAINS = (2.0, 0.5)
+# m^2 that a goal must show at the end of a search that found nothing; chosen: objects may stand behind furniture
+FRONTIER_CORNER_GAIN = 0.15
+# metres of driving after which a pass ends if they showed at most FRONTIER_BARREN_AREA; chosen: the remaining
+# gains are then only predicted from afar, and vanish from nearby
+FRONTIER_BARREN_WAY = 20.0
+FRONTIER_BARREN_AREA = 1.0  # m^2 that FRONTIER_BARREN_WAY must show for a pass to go on; chosen
+FRONTIER_GAIN_SCALE = 5.0  # m^2 at which the confidence is 0.63; chosen
+FRONTIER_AT_CHARGER = 0.5  # metres from the charger within which the robot counts as back; chosen
+# limits of a cell's weight by the room belief when viewpoints are chosen; measured
+# (docs/measurements/room-belief.md): without limits, small unseen areas beside likely objects draw the robot
+# back before it opens new rooms
+FRONTIER_WEIGHTS = (0.4, 2.5)
+
 _SEARCHES = (StepKind.FIND, StepKind.LIST, StepKind.COUNT)
 NO_WAY = "no way leads to it"
 SHOWS_NOTHING = "no reachable place near it would show anything new"
@@ -37,11 +52,11 @@ TOO_FAR = "the battery does not last for it and the way back"
 
 
 class FrontierExpert:
-    """Propose the viewpoint with the largest gain per second (see `StopConfig`).
+    """Proposes the viewpoint with the largest gain per second (see `StopConfig`).
 
-    phrases: word vectors that tell where the target is likely; area counts more there. Without them, and before the
-    scene is known, all area counts the same.
-    The robot can reach every goal and, with an energy budget, return from it to the charger.
+    phrases: word vectors for the belief of where the target is; likely area counts more. Without them, or without a
+    scene, all area counts the same. The robot can reach every goal and, with an energy budget, return from it to the
+    charger.
     """
 
     name = "frontier"
@@ -50,13 +65,9 @@ class FrontierExpert:
         self.config = config
         self._belief = RoomBelief(phrases, config.belief) if phrases is not None else None
         self._mirror: SceneMirror | None = None
-        self.looked = LookedAt(
-            config.look_limits,
-            surfaces=config.surfaces,
-            camera_height=config.viewpoints.camera_height,
-        )
+        self.looked = LookedAt(config.look_limits, camera_height=config.viewpoints.camera_height)
         self._walls = SteadyWalls()
-        self._as_seen: OccupancyGrid2D | None = None  # the grid as received, holes in walls not closed
+        self._as_seen: OccupancyGrid2D | None = None  # the grid as received, with holes in walls
         self._grid: OccupancyGrid2D | None = None
         self._fov = config.fov
         self._tracker = FrontierTracker(config.pieces)
@@ -65,7 +76,7 @@ class FrontierExpert:
         self._budget = EnergyBudget()
         self._start: tuple[float, float] | None = None
         self._newest = 0.0  # stamp of the newest request, seconds
-        self._progress = Progress(config.barren_way, config.barren_area)
+        self._progress = Progress(FRONTIER_BARREN_WAY, FRONTIER_BARREN_AREA)
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Plan on this grid."""
@@ -77,13 +88,11 @@ class FrontierExpert:
         self.looked.set_grid(grid)
 
     def set_energy(self, budget: EnergyBudget) -> None:
-        """Limit goals to this budget from now on; without a charger the robot returns to its pose at the
-        first request.
-        """
+        """Limit goals to this budget. Without a known charger, the robot returns to its pose at the first request."""
         self._budget = budget
 
     def set_scene(self, mirror: SceneMirror) -> None:
-        """Use this copy of the scene, which may change in place."""
+        """Use this mirror of the scene, which may change in place."""
         self._mirror = mirror
 
     def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame | None = None) -> None:
@@ -108,21 +117,23 @@ class FrontierExpert:
             self.looked.look(map_from_camera[:2, 3], heading, lens.fov, lens, floor, seen)
 
     def add_image(self, map_from_camera: np.ndarray, camera: PinholeCamera, keyframe_id: int) -> None:
-        """Register a kept image that was taken from this pose. It is no view besides those of `add_view`."""
+        """Register a stored image taken from this pose. Unlike with `add_view`, the cells in it do not count
+        as looked at.
+        """
         heading = view_heading(map_from_camera)
         if heading is not None:
             x, y = (float(value) for value in map_from_camera[:2, 3])
             self._tracker.images.add(keyframe_id, x, y, heading, Lens.of(map_from_camera, camera).fov)
 
     def keep_images(self, keyframe_ids: Collection[int], next_id: int) -> None:
-        """Forget the kept images that were deleted: frontiers show another one from the next request on.
+        """Forget stored images that were deleted; their frontiers get another image with the next request.
 
-        keyframe_ids: of all that are stored; ids from `next_id` on are newer than this list.
+        keyframe_ids: of all stored images; ids from `next_id` on are newer than this list.
         """
         self._tracker.keep_stored(keyframe_ids, next_id)
 
     def take_up(self, goal: np.ndarray) -> None:
-        """Make this goal (3,) the last one, as if this expert had proposed it."""
+        """Treat this goal (3,) as the last one that this expert proposed."""
         self._last_goal = np.array(goal, np.float64)
 
     def frontiers(self) -> tuple[FrontierRecord, ...]:
@@ -130,10 +141,10 @@ class FrontierExpert:
         return self._frontiers
 
     def propose(self, request: ProposalRequest) -> Proposal | Rejection:
-        """Return the best viewpoint, the charger if energy is low, or EXPLORED if no reachable viewpoint shows new
+        """Return the best viewpoint; the charger if energy is low; EXPLORED if no reachable viewpoint shows new
         space.
         """
-        if request.stamp < self._newest - self.config.look_limits.interval:  # the clock has begun anew
+        if request.stamp < self._newest - self.config.look_limits.interval:  # the clock restarted
             self.looked.clear()
         grid, self._newest = self._grid, request.stamp
         if grid is None:
@@ -153,9 +164,9 @@ class FrontierExpert:
         self._progress.advance(request)
         proposal = self._look_on(request, reach, back)
         if proposal is None and self._as_seen is not None and self._as_seen is not grid:
-            self._plan_on(
-                self._as_seen
-            )  # last resort: an opening in a former wall is a door that opened unseen, or a hole
+            # last resort: an opening in a former wall is a door that opened unobserved, or a
+            # hole
+            self._plan_on(self._as_seen)
             reach = Reach(self._as_seen, request.robot_pose, self.config.reach)
             proposal = self._look_on(request, reach, self._ways_back(self._as_seen))
         if proposal is not None:
@@ -166,18 +177,20 @@ class FrontierExpert:
         hidden = sum(not f.reachable for f in self._frontiers)
         message = "no reachable place would show anything new"
         if self._progress.is_given_up:
-            way = f"{self.config.barren_way:.0f} m of way"
+            way = f"{FRONTIER_BARREN_WAY:.0f} m of way"
             message = f"what is left is hoped for from afar, and {way} have shown nothing of it"
         message += f"; {hidden} unreachable" if hidden else ""
         return self._reject(request, RejectionReason.EXPLORED, message)
 
     def _look_on(self, request: ProposalRequest, reach: Reach, back: np.ndarray | None) -> Proposal | None:
-        """The best viewpoint of the first pass that has any."""
+        """Return the proposal of the first pass that has a viewpoint; None if no pass has one. A pass is a
+        search with one range and one least gain, see `_passes`.
+        """
         search = request.step.kind in _SEARCHES and self.looked.count > 0
         for look in self._passes(search):
             if self._progress.barren(reach.grid, self.looked, look):
                 continue
-            for narrow in (False, True):  # narrow passages are used when no other goal of this pass is left
+            for narrow in (False, True):  # narrow passages only if no other goal of this pass is left
                 lengths = reach.possible if narrow else reach.easy
                 stop = self._best(request, reach.grid, lengths, back, look)
                 if stop is not None:
@@ -186,14 +199,16 @@ class FrontierExpert:
         return None
 
     def _passes(self, search: bool) -> list[Pass]:
-        """Return the passes in order; only a search has those with nearer looks and corners."""
+        """Return the passes of the search in order, largest least gain first: unknown area from the full
+        range; in a search also known area from nearer, and at last hidden corners.
+        """
         far, *near = self.config.look_ranges if search else self.config.look_ranges[:1]
         passes = []
-        for gain in self.config.min_gains:
+        for gain in FRONTIER_MIN_GAINS:
             passes.append(Pass(far, gain, "unknown area"))
             passes += [Pass(r, gain, "area to look at from nearer") for r in near]
         if search:
-            passes.append(Pass(far, self.config.corner_gain, "hidden corner"))
+            passes.append(Pass(far, FRONTIER_CORNER_GAIN, "hidden corner"))
         return passes
 
     def _reject(self, request: ProposalRequest, reason: RejectionReason, message: str) -> Rejection:
@@ -212,7 +227,7 @@ class FrontierExpert:
             expert=self.name,
             epoch=request.epoch,
             goal=stop.viewpoint.copy(),
-            confidence=1.0 - math.exp(-stop.gain / self.config.gain_scale),
+            confidence=1.0 - math.exp(-stop.gain / FRONTIER_GAIN_SCALE),
             rationale=rationale,
             evidence_keyframes=(image,) if image else (),
             stamp=self._grid.stamp,
@@ -230,7 +245,7 @@ class FrontierExpert:
 
     @property
     def _charger(self) -> tuple[float, float]:
-        """Return the place (x, y) to return to. Requires an earlier request."""
+        """Return the position (x, y) to return to. Requires an earlier request."""
         assert self._start is not None
         return self._start if self._budget.charger is None else self._budget.charger
 
@@ -240,7 +255,7 @@ class FrontierExpert:
         left = f"{self._budget.range_left:.0f} m of battery left"
         charger = self._charger
         pose = request.robot_pose
-        if math.dist(pose[:2], charger) <= self.config.at_charger:
+        if math.dist(pose[:2], charger) <= FRONTIER_AT_CHARGER:
             return self._reject(
                 request, RejectionReason.NO_PROPOSAL, f"{why}, and this is the charger: {left}"
             )
@@ -269,7 +284,7 @@ class FrontierExpert:
         back: np.ndarray | None,
         look: Pass,
     ) -> Stop | None:
-        """Return the best viewpoint; update all pieces for `frontiers()`."""
+        """Return the best viewpoint, and update all frontiers for `frontiers()`."""
         afforded = lengths
         if self._budget.limited:
             fits = self._budget.affords(lengths, 0.0 if back is None else back)
@@ -282,7 +297,7 @@ class FrontierExpert:
         prior = None
         if self._belief is not None and self._mirror is not None:
             belief = self._belief.over(request, grid, self._mirror)
-            prior = None if belief is None else np.clip(belief.weights, *self.config.weights)
+            prior = None if belief is None else np.clip(belief.weights, *FRONTIER_WEIGHTS)
         excluded = np.array(request.excluded_goals, np.float64).reshape(-1, 3)
         gain_range = min(self.config.gain_range, look.range) if self.looked.count else self.config.gain_range
         survey = Survey(
@@ -296,7 +311,6 @@ class FrontierExpert:
             prior,
             excluded,
             self.config.stops,
-            self.config.reach.pace,
         )
         pieces = find_pieces(grid, unseen, lengths, request.robot_pose, self.config.pieces)
         records = self._tracker.follow(grid, pieces)
@@ -309,7 +323,7 @@ class FrontierExpert:
             shown,
             look.min_gain,
             self._last_goal,
-            min(self.config.min_gains),
+            min(FRONTIER_MIN_GAINS),
             robot=request.robot_pose,
         )
         if stop is None and self._budget.limited:
@@ -319,7 +333,9 @@ class FrontierExpert:
     def _candidates(
         self, survey: Survey, pieces: list[np.ndarray], records: list[FrontierRecord]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return points (N, 2) and the index of each point's piece (N,); none for a piece still out of reach."""
+        """Return candidate viewpoints (N, 2) and the index (N,) of the frontier piece that each looks into;
+        no points for a piece still out of reach.
+        """
         around = self._tracker.surroundings(survey.grid, survey.lengths, pieces)
         asked = [i for i, (r, s) in enumerate(zip(records, around)) if not self._tracker.out_of_reach(r, s)]
         cells, owners = survey.candidates(middles(pieces)[1][asked])
@@ -337,11 +353,13 @@ class FrontierExpert:
         gains: np.ndarray,
         min_gain: float,
     ) -> list[FrontierRecord]:
-        """Return the records, each with its candidate of greatest utility (eq. 16) or the reason for having none."""
+        """Return the records, each with its candidate viewpoint of greatest utility (eq. 16) or the reason
+        why it has none.
+        """
         rows, columns = survey.grid.cells_of(points).T
         lengths = survey.lengths[rows, columns]
         utility = np.where(gains >= min_gain, gains - self.config.alpha * lengths, -np.inf)
-        order = np.lexsort((-utility, owners))  # of each piece its best candidate first
+        order = np.lexsort((-utility, owners))  # best candidate of each piece first
         own, first = np.unique(owners[order], return_index=True)
         best = np.full(len(records), -1)
         best[own] = np.where(np.isfinite(utility[order[first]]), order[first], -1)
@@ -363,8 +381,8 @@ class FrontierExpert:
 
     @staticmethod
     def _tried(survey: Survey, points: np.ndarray, asked: np.ndarray, min_gain: float) -> np.ndarray:
-        """Return (N,) bool: points (N, 2), of those that are `asked` for, (N,) bool, that would show enough but for the
-        goals that were given up.
+        """Return (N,) bool: which of the points (N, 2) would show at least `min_gain` if excluded goals were
+        allowed. asked: (N,) bool, the points to examine.
         """
         tried = np.zeros(len(points), bool)
         at = np.flatnonzero(asked)
@@ -375,7 +393,7 @@ class FrontierExpert:
     def _tell_of_battery(
         self, survey: Survey, lengths: np.ndarray, pieces: list[np.ndarray], min_gain: float
     ) -> None:
-        """Give frontiers that a full battery would reach the reason TOO_FAR."""
+        """Set the reason TOO_FAR on frontiers that only a full battery would reach."""
         full = replace(survey, lengths=lengths)
         told = []
         places, owners = full.candidates(middles(pieces)[1])

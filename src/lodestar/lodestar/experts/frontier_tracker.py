@@ -1,4 +1,6 @@
-"""Frontiers that persist between requests: clusters of border cells with an identity, an image and a reason."""
+"""Frontiers that persist between requests: clusters of border cells, each with an id, a stored image and, if
+it is unreachable, the reason.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,24 @@ from lodestar.experts.config import FrontierTrackerConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.snapshots.frontiers import FrontierImageChoice
 
+FRONTIER_TRACKER_MIN_CELLS = 8  # cells of a piece, at least; chosen
+FRONTIER_TRACKER_MOST = 100  # pieces, at most, nearest first; chosen
+# radians as seen from the robot above which a piece is split into two (SnapMem App. 8)
+FRONTIER_TRACKER_SPLIT_ANGLE = math.radians(150.0)
+FRONTIER_TRACKER_SAME_DISTANCE = 1.0  # metres within which a piece without overlap keeps its identity; chosen
+# metres to the nearest reachable cell above which a piece is unreachable; chosen
+FRONTIER_TRACKER_BESIDE = 2.0
+
 _EIGHT = np.ones((3, 3), np.uint8)
 
 
 @dataclass(frozen=True)
 class FrontierRecord:
-    """One piece of the border of known space. viewpoint: (3,), the pose that shows the space behind it.
+    """One piece of the border of known space. viewpoint: (3,), pose that shows the space behind it.
 
-    centroid: (2,). gain: m^2 expected to be seen. path_length: metres, inf = unreachable; `reason` then says why and
-    `since` since when. keyframe_id: an image of it, 0 = none, chosen when the piece was `updated`.
+    centroid: (2,). gain: expected m^2 seen. path_length: metres, inf = unreachable; `reason` then says why,
+    and `since` is the stamp from which that holds. keyframe_id: an image of the piece, 0 = none, chosen at
+    the stamp `updated`.
     """
 
     id: int
@@ -51,8 +62,8 @@ def find_pieces(
     robot: np.ndarray,
     config: FrontierTrackerConfig,
 ) -> list[np.ndarray]:
-    """Clusters (n, 2) of free cells that are unseen or border on unseen ones (RoboAtlas eq. 14), cut into tiles,
-    nearest by path (`lengths`) first.
+    """Return clusters (n, 2) of free cells that are unseen or border on unseen ones (RoboAtlas eq. 14), cut into
+    tiles, nearest by path (`lengths`) first.
     """
     near = cv2.dilate((unseen & ~grid.occupied).astype(np.uint8), _EIGHT)
     border = (near > 0) & grid.free
@@ -61,13 +72,13 @@ def find_pieces(
         return []
     cells = np.argwhere(border)
     tile = max(round(config.tile / grid.resolution), 1)
-    tiles = (cells + _shift(grid)) // tile  # fixed in map: pieces keep their identity while the grid grows
+    tiles = (cells + _shift(grid)) // tile  # fixed in map, so that pieces persist
     tiles -= tiles.min(axis=0)
     size = tiles.max(axis=0) + 1
     key = (labels[cells[:, 0], cells[:, 1]].astype(np.int64) * size[0] + tiles[:, 0]) * size[1] + tiles[:, 1]
     order = np.argsort(key, kind="stable")
     pieces = np.split(cells[order], np.flatnonzero(np.diff(key[order])) + 1)
-    pieces = [piece for piece in pieces if len(piece) >= config.min_cells]
+    pieces = [piece for piece in pieces if len(piece) >= FRONTIER_TRACKER_MIN_CELLS]
     if not pieces:
         return []
     cells, starts = _joined(pieces)
@@ -75,19 +86,19 @@ def find_pieces(
     apart = np.minimum.reduceat(np.hypot(*(grid.points_of(cells) - robot[:2]).T), starts)
     parts: list[np.ndarray] = []
     sizes = np.array([len(piece) for piece in pieces])
-    for i in np.lexsort((-sizes, away))[: config.most].tolist():
-        # farther away than this, a tile does not span that angle
-        parts += [pieces[i]] if apart[i] > config.tile else _split(grid, pieces[i], robot, config)
-    return [part for part in parts if len(part) >= config.min_cells]
+    for i in np.lexsort((-sizes, away))[:FRONTIER_TRACKER_MOST].tolist():
+        # a more distant tile cannot span the split angle
+        parts += [pieces[i]] if apart[i] > config.tile else _split(grid, pieces[i], robot)
+    return [part for part in parts if len(part) >= FRONTIER_TRACKER_MIN_CELLS]
 
 
 def _joined(pieces: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cells (N, 2) of all pieces, and where each piece begins (K,). Requires a piece."""
+    """Return the cells (N, 2) of all pieces, and the index (K,) at which each piece begins. Requires a piece."""
     return np.concatenate(pieces), np.cumsum([0, *map(len, pieces[:-1])])
 
 
 def middles(pieces: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean (K, 2) float64 of the cells of each piece, and the cell (K, 2) of it that is nearest to it."""
+    """Return the mean (K, 2) float64 of the cells of each piece, and the piece's cell (K, 2) nearest to the mean."""
     if not pieces:
         return np.empty((0, 2)), np.empty((0, 2), np.int64)
     cells, starts = _joined(pieces)
@@ -99,18 +110,16 @@ def middles(pieces: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _shift(grid: OccupancyGrid2D) -> np.ndarray:
-    """(2,) (row, column) of the grid's first cell on the lattice that is fixed in map."""
+    """Return (2,): row and column of the grid's first cell in a lattice of cells that is fixed in map."""
     return np.array([round(grid.origin[1] / grid.resolution), round(grid.origin[0] / grid.resolution)])
 
 
-def _split(
-    grid: OccupancyGrid2D, piece: np.ndarray, robot: np.ndarray, config: FrontierTrackerConfig
-) -> list[np.ndarray]:
-    """Return the piece, split in two by 2-means if it spans more than the angle as seen from the robot."""
+def _split(grid: OccupancyGrid2D, piece: np.ndarray, robot: np.ndarray) -> list[np.ndarray]:
+    """Return the piece, split in two by 2-means if the robot sees it over more than FRONTIER_TRACKER_SPLIT_ANGLE."""
     away = grid.points_of(piece) - robot[:2]
     bearings = np.sort(np.arctan2(away[:, 1], away[:, 0]))
     span = 2.0 * math.pi - float(np.diff(np.append(bearings, bearings[0] + 2.0 * math.pi)).max())
-    if span <= config.split_angle:
+    if span <= FRONTIER_TRACKER_SPLIT_ANGLE:
         return [piece]
     points = piece.astype(np.float64)
     middles = np.stack([points[((points - points.mean(axis=0)) ** 2).sum(axis=1).argmax()]] * 2)
@@ -124,23 +133,26 @@ def _split(
 
 
 class FrontierTracker:
-    """Match pieces with those of the previous request to keep identities and images; remember unreachable ones."""
+    """Matches pieces with those of the previous request, so that they keep ids and images, and stores which
+    are unreachable.
+    """
 
     def __init__(self, config: FrontierTrackerConfig) -> None:
-        self.config = config
-        self._shown = FrontierImageChoice(config.snapshots)
+        self._shown = FrontierImageChoice()
         self.images = self._shown.images
         self.keep_stored = self._shown.keep_stored
         self._next_id = 1
-        # sorted keys of the cells of all pieces on the lattice fixed in map, and the ids of their pieces
+        # sorted keys of the cells of all pieces, on the lattice fixed in map, and the ids of their pieces
         self._cells = np.empty(0, np.int64), np.empty(0, np.int64)
         self._records: dict[int, FrontierRecord] = {}
         self._verdicts: dict[
             int, tuple[int, str]
-        ] = {}  # id -> surroundings when it was found out of reach, why
+        ] = {}  # id -> (surroundings when it was found out of reach, reason)
 
     def follow(self, grid: OccupancyGrid2D, pieces: Sequence[np.ndarray]) -> list[FrontierRecord]:
-        """A record per piece, without a viewpoint yet. The cells of a piece are in the order of the grid."""
+        """Return a record per piece, without a viewpoint yet. The cells of a piece must be in the order of the
+        grid.
+        """
         if not pieces:
             self._cells = np.empty(0, np.int64), np.empty(0, np.int64)
             self._shown.keep(())
@@ -162,7 +174,7 @@ class FrontierTracker:
         return records
 
     def _owners(self, keys: np.ndarray, piece_of: np.ndarray, centroids: np.ndarray) -> list[int]:
-        """Ids by the largest overlap, else by the nearest centroid that is left, else new ones.
+        """Return an id per piece: by largest overlap, else by the nearest remaining centroid, else new.
 
         keys: (N,) of all cells. piece_of: (N,) index of their pieces. centroids: (K, 2) of the pieces.
         """
@@ -172,9 +184,7 @@ class FrontierTracker:
         at = np.minimum(np.searchsorted(old, keys), max(len(old) - 1, 0))
         shared = old[at] == keys if len(old) else np.zeros(len(keys), bool)
         pairs, sizes = np.unique(piece_of[shared] * (1 << 32) + owner[at[shared]], return_counts=True)
-        tried = [0] * len(
-            centroids
-        )  # the three that share most, of two that share as much the newer one first
+        tried = [0] * len(centroids)  # at most three tries each, largest overlap first, ties newest first
         for pair in pairs[np.lexsort((-pairs, -sizes, pairs >> 32))].tolist():
             index, identity = divmod(pair, 1 << 32)
             if not owners[index] and tried[index] < 3 and identity in left:
@@ -183,36 +193,36 @@ class FrontierTracker:
         for index in (i for i, found in enumerate(owners) if not found):
             away = {identity: math.dist(r.centroid, centroids[index]) for identity, r in left.items()}
             nearest = min(away, key=away.__getitem__, default=0)
-            if nearest and away[nearest] <= self.config.same_distance:
+            if nearest and away[nearest] <= FRONTIER_TRACKER_SAME_DISTANCE:
                 owners[index] = left.pop(nearest).id
             else:
                 owners[index], self._next_id = self._next_id, self._next_id + 1
         return owners
 
     def out_of_reach(self, record: FrontierRecord, surroundings: int) -> str:
-        """Return why this piece is out of reach; empty if that must be computed. A verdict holds while the map and
-        the path lengths around the piece stay the same: `surroundings` tells them.
+        """Return why this piece is out of reach; "" if that must be computed. A verdict holds while `surroundings`, a
+        digest of the map and path lengths around the piece, is unchanged.
         """
         told, why = self._verdicts.get(record.id, (surroundings, ""))
         return why if told == surroundings else ""
 
     def condemn(self, record: FrontierRecord, surroundings: int, why: str) -> None:
-        """Record that the piece is out of reach for the given reason while its surroundings stay the same."""
+        """Store that the piece is out of reach for this reason, while its surroundings are unchanged."""
         self._verdicts[record.id] = surroundings, why
 
     def surroundings(
         self, grid: OccupancyGrid2D, lengths: np.ndarray, pieces: Sequence[np.ndarray]
     ) -> list[int]:
-        """Return a number per piece that tells what is known, closed and reachable around it."""
+        """Return a hash per piece of the known, occupied and reachable cells around it."""
         if not pieces:
             return []
         cells, starts = _joined(pieces)
         low, high = np.minimum.reduceat(cells, starts), np.maximum.reduceat(cells, starts)
-        reach = math.ceil(self.config.beside / grid.resolution)
+        reach = math.ceil(FRONTIER_TRACKER_BESIDE / grid.resolution)
         return _digests(grid.barred_cells, grid.occupied_from, lengths, low - reach, high + reach).tolist()
 
     def keep(self, records: Sequence[FrontierRecord]) -> tuple[FrontierRecord, ...]:
-        """Store the records of this request and return them; an unchanged reason keeps its time."""
+        """Store the records of this request and return them; an unchanged reason keeps its stamp."""
         kept = []
         for record in records:
             before = self._records.get(record.id)
@@ -225,7 +235,7 @@ class FrontierTracker:
 
 @njit(cache=True)
 def _digests(cells, occupied_from, lengths, low, high):
-    """Return a hash (K,) int64 of what is unknown, closed and reachable from cells `low` to `high`, (K, 2) each."""
+    """Return a hash (K,) int64 of the unknown, occupied and reachable cells from `low` to `high`, (K, 2) each."""
     rows, columns = cells.shape
     digests = np.empty(len(low), np.int64)
     for k in range(len(low)):
@@ -240,6 +250,6 @@ def _digests(cells, occupied_from, lengths, low, high):
 
 
 def _keys(grid: OccupancyGrid2D, cells: np.ndarray) -> np.ndarray:
-    """Return int64 keys of cells (N, 2) on the lattice that is fixed in map; they ascend in the order of the grid."""
+    """Return int64 keys of cells (N, 2) on the lattice fixed in map; they ascend in the order of the grid."""
     lattice = cells + _shift(grid)
     return lattice[:, 0] * (1 << 32) + lattice[:, 1]

@@ -1,7 +1,8 @@
-"""Memory of detections that are not in the map, which confirms an object only after several views.
+"""Memory of glimpses: detections of objects that the map does not have, because it needs several views to confirm
+one.
 
-A turning camera shows an object for a moment, and its place counts as looked at from then on. Without this memory a
-search continues elsewhere and returns last, or never.
+A turning camera shows an object only briefly, and its place then counts as looked at. Without this memory a search
+continues elsewhere and returns last, or never.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lodestar.experts.config import GlimpseConfig
 from lodestar.experts.lifted_detections import LiftedDetection
 from lodestar.geometry.boxes import point_box_distance, transform_box
 from lodestar.geometry.corrections import Anchor
@@ -22,11 +22,23 @@ from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState
 
+# metres between a detection and the box of an object of its kind within which they are the same object; chosen
+GLIMPSE_SAME_PLACE = 0.5
+GLIMPSE_MEMORY = 200  # glimpses that are kept; chosen
+# frames that show the place but no object of the kind, after which a glimpse counts as a false detection; chosen
+GLIMPSE_REFUTED = 4
+# Conditions on a frame that refutes a glimpse; all chosen:
+GLIMPSE_NEAR = 4.0  # metres, the camera's largest distance
+GLIMPSE_SLACK = 0.3  # metres by which the measured depth may fall short of the place's
+GLIMPSE_MARGIN = 0.08  # share of the image at its edge that does not count
+GLIMPSE_TRIED = 3  # given-up goals for another look, after which a glimpse is not proposed again; chosen
+GLIMPSE_SAME_GOAL = 0.25  # metres within which two goals are the same; chosen
+
 
 @dataclass
 class Glimpse:
-    """A detection in map with the pose (map_from_camera) and time of its view, the number of views that missed it
-    since, and the goals (x, y) that were proposed for another look.
+    """A detection in map with the pose (map_from_camera) and stamp of its view, the number of later views
+    that missed it, and the goals (x, y) proposed to observe it again.
     """
 
     thing: LiftedDetection
@@ -37,19 +49,20 @@ class Glimpse:
 
 
 class GlimpseMemory:
-    """Keep the nearest detection of each place until the map has the object or later views refute it.
+    """Keeps the nearest detection of each place until the map has the object or later views refute it.
 
     Glimpses move with jumps of the map and are dropped when another map is loaded.
     """
 
-    def __init__(self, config: GlimpseConfig = GlimpseConfig()) -> None:
-        self._config = config
+    def __init__(self) -> None:
         self._glimpses: list[Glimpse] = []
         self._anchor = Anchor()
         self._map: tuple[int, str] | None = None
 
     def see(self, frame: RgbdFrame, segmented: SegmentedFrame, things: Sequence[LiftedDetection]) -> None:
-        """Add a view with its detections and those of them that were lifted."""
+        """Add a view with its segmentation and its detections in map; a glimpse that it should show and does
+        not is counted as missed.
+        """
         if frame.depth.shape != segmented.labels.shape or not np.isfinite(frame.map_from_camera).all():
             return
         self.follow(frame)
@@ -71,11 +84,11 @@ class GlimpseMemory:
             glimpse.missed += not any(
                 same_kind(d.label, label) and _covers(d, *pixel) for d in segmented.detections
             )
-        kept = [g for g in self._glimpses if g.missed < self._config.refuted] + fresh
-        self._glimpses = sorted(kept, key=lambda g: g.stamp)[-self._config.memory :]
+        kept = [g for g in self._glimpses if g.missed < GLIMPSE_REFUTED] + fresh
+        self._glimpses = sorted(kept, key=lambda g: g.stamp)[-GLIMPSE_MEMORY:]
 
     def unknown_to(self, mirror: SceneMirror | None) -> list[Glimpse]:
-        """Return the glimpses without an entity of their kind at their place; drop the others."""
+        """Return the glimpses without a matching entity at their place; drop the others."""
         if mirror is None:
             return list(self._glimpses)
         here = (mirror.map_id, mirror.session_id)
@@ -85,7 +98,7 @@ class GlimpseMemory:
         boxes: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {
             g.thing.detection.label: [] for g in self._glimpses
         }
-        reach = self._config.same_place
+        reach = GLIMPSE_SAME_PLACE
         centers = np.array([g.thing.center for g in self._glimpses]).reshape(-1, 3)
         around = {one.id: one for place in centers for one in mirror.near(place - reach, place + reach)}
         for entity in around.values():
@@ -104,19 +117,21 @@ class GlimpseMemory:
         return list(self._glimpses)
 
     def is_spent(self, glimpse: Glimpse, given_up: Sequence[Sequence[float]]) -> bool:
-        """Return whether `tried` of its goals are among the given-up ones (x, y, ...)."""
-        near = (any(math.dist(g, e[:2]) <= self._config.same_goal for e in given_up) for g in glimpse.goals)
-        return sum(near) >= self._config.tried
+        """Return whether at least GLIMPSE_TRIED goals of the glimpse are among the given-up goals (x, y,
+        ...).
+        """
+        near = (any(math.dist(g, e[:2]) <= GLIMPSE_SAME_GOAL for e in given_up) for g in glimpse.goals)
+        return sum(near) >= GLIMPSE_TRIED
 
     def propose(self, glimpse: Glimpse, goal: np.ndarray) -> None:
-        """Record that this goal (3,) was proposed for another look at the glimpse."""
+        """Store that this goal (3,) was proposed to observe the glimpse's place again."""
         place = (float(goal[0]), float(goal[1]))
-        if all(math.dist(place, known) > self._config.same_goal for known in glimpse.goals):
+        if all(math.dist(place, known) > GLIMPSE_SAME_GOAL for known in glimpse.goals):
             glimpse.goals.append(place)
 
     def follow(self, frame: RgbdFrame) -> None:
-        """Follow a jump of map <- odom; of each frame, also of those that it does not see. A pose that is not finite is
-        dropped.
+        """Move the glimpses after a jump of map <- odom. Call it for every frame, also for frames that `see` does not
+        get. A non-finite pose is ignored.
         """
         if not np.isfinite(frame.map_from_camera).all():
             return
@@ -131,22 +146,22 @@ class GlimpseMemory:
         low, high = (np.array([getattr(g.thing, name) for g in alike]) for name in ("box_min", "box_max"))
         away = point_box_distance(thing.center, low, high)
         best = int(away.argmin())
-        return alike[best] if away[best] <= self._config.same_place else None
+        return alike[best] if away[best] <= GLIMPSE_SAME_PLACE else None
 
     def _shown_at(self, frame: RgbdFrame) -> list[tuple[float, float] | None]:
         """Return the pixel (u, v) of each glimpse's place in a view; None = outside or occluded."""
-        config, camera = self._config, frame.camera
+        camera = frame.camera
         centers = np.array([glimpse.thing.center for glimpse in self._glimpses]).reshape(-1, 3)
         camera_from_map = inverse(frame.map_from_camera)
         x, y, z = (centers @ camera_from_map[:3, :3].T + camera_from_map[:3, 3]).T
-        ahead = (z > 0.2) & (z <= config.near)
+        ahead = (z > 0.2) & (z <= GLIMPSE_NEAR)
         depth = np.where(ahead, z, 1.0)
         u, v = camera.fx * x / depth + camera.cx, camera.fy * y / depth + camera.cy
         rows, columns = frame.depth.shape
-        wide, high = config.margin * columns, config.margin * rows
+        wide, high = GLIMPSE_MARGIN * columns, GLIMPSE_MARGIN * rows
         inside = ahead & (u >= wide) & (u < columns - wide) & (v >= high) & (v < rows - high)
         measured = frame.depth[np.where(inside, v, 0).astype(int), np.where(inside, u, 0).astype(int)]
-        shows = inside & np.isfinite(measured) & (measured > 0.0) & (measured >= depth - config.slack)
+        shows = inside & np.isfinite(measured) & (measured > 0.0) & (measured >= depth - GLIMPSE_SLACK)
         return [(float(a), float(b)) if shown else None for a, b, shown in zip(u, v, shows)]
 
 
@@ -156,7 +171,7 @@ def _covers(detection: Detection, u: float, v: float) -> bool:
 
 
 def _moved(glimpse: Glimpse, jump: np.ndarray) -> Glimpse:
-    """Return the glimpse after a correction of the map by (4, 4); goals are proposed anew."""
+    """Return the glimpse moved by a correction (4, 4) of the map, without its goals."""
     thing = glimpse.thing
     low, high = transform_box(jump, thing.box_min, thing.box_max)
     center = jump[:3, :3] @ thing.center + jump[:3, 3]

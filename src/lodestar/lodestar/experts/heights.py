@@ -1,4 +1,6 @@
-"""Bands of height: from which distance a camera shows them, and the known tops on which objects may stand."""
+"""Bands of height, the distances at which a camera shows them, and the known furniture tops on which objects
+may stand.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +11,27 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from lodestar.experts.config import SurfaceConfig
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.floor_height import floor_of
 from lodestar.scene.records import Entity, EntityState
 
-#: Heights above the floor, metres, at which a look is recorded: objects on the floor, on a seat, on a table, on
-#: shelves and on a wardrobe.
+SURFACE_LOWEST = 0.3  # metres above the floor of a top; chosen: the floor's band covers lower ones
+SURFACE_HIGHEST = 2.0  # metres above the floor of a top, at most; chosen
+SURFACE_LEAST_SIDE = 0.25  # metres in plan of the shorter side of a top; chosen
+
+#: Heights above the floor, metres, at which a look is recorded: objects on the floor, a seat, a table, shelves and a
+#: wardrobe.
 BANDS = np.array([0.1, 0.5, 0.9, 1.3, 1.7, 2.1])
 _LEAST_TANGENT = 1e-3
 
 
 @dataclass(frozen=True)
 class Lens:
-    """Elevations that a camera without roll shows. height: metres above the floor. fov: radians, horizontal.
+    """Elevations shown by a camera without roll. height: metres above the floor. fov: radians, horizontal.
 
-    low, high: tangents of the lowest and the highest elevation in the image, in the vertical plane of the axis.
+    low, high: tangents of the lowest and highest elevation in the image, in the vertical plane of the optical
+    axis.
     """
 
     height: float
@@ -35,7 +41,9 @@ class Lens:
 
     @staticmethod
     def of(map_from_camera: np.ndarray, camera: PinholeCamera, floor: float = 0.0) -> Lens:
-        """Return the lens of a camera at a (4, 4) pose of its optical frame. floor: its height in map, metres."""
+        """Return the lens of a camera at a (4, 4) pose of its optical frame. floor: height of the floor in
+        map, metres.
+        """
         pitch = math.asin(float(np.clip(map_from_camera[2, 2], -1.0, 1.0)))
         down = pitch - math.atan((camera.height - camera.cy) / camera.fy)
         up = pitch + math.atan(camera.cy / camera.fy)
@@ -45,9 +53,10 @@ class Lens:
         return Lens(float(map_from_camera[2, 3]) - floor, low, high, fov)
 
     def reach(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the nearest and farthest distance at which each band is in the image, (bands,) metres along the axis.
+        """Return the least and greatest distance at which each band is in the image, (bands,) metres along
+        the optical axis.
 
-        The nearest is inf for a band that never is.
+        The least distance is inf for a band that is never in the image.
         """
         rise = BANDS - self.height
         near = np.zeros(len(BANDS))
@@ -67,9 +76,9 @@ class Lens:
 
 @dataclass(frozen=True)
 class SurfaceMap:
-    """Known tops over the cells of a grid.
+    """Known tops of furniture over the cells of a grid.
 
-    owner: (rows, columns) int32, the highest one over a cell, -1 = none. tops: (K,) metres above the floor.
+    owner: (rows, columns) int32, index of the highest top over a cell, -1 = none. tops: (K,) metres above the floor.
     inside: (rows, columns) float32, metres from a cell to the nearest edge of its top.
     """
 
@@ -81,20 +90,21 @@ class SurfaceMap:
     def over(
         grid: OccupancyGrid2D,
         entities: Iterable[Entity],
-        config: SurfaceConfig,
         camera_height: float,
         floor: float = 0.0,
     ) -> SurfaceMap:
-        """Return the tops of entities that are not archived. The run time grows with their number and area.
+        """Return the map of the top surfaces of all entities that are not archived. The run time grows with
+        their number and area.
 
-        camera_height: metres above the floor. floor: its height in map, metres, for entities without a saved view.
+        camera_height: metres above the floor. floor: height of the floor in map, metres, for entities without
+        a saved view.
         """
         there = [e for e in entities if e.state is not EntityState.ARCHIVED]
         low = np.array([e.box_min for e in there], np.float64).reshape(-1, 3)
         high = np.array([e.box_max for e in there], np.float64).reshape(-1, 3)
         tops = high[:, 2] - np.array([floor_of(e, camera_height, floor) for e in there], np.float64)
-        fits = (tops >= config.lowest) & (tops <= config.highest)
-        fits &= (high[:, :2] - low[:, :2]).min(axis=1, initial=np.inf) >= config.least_side
+        fits = (tops >= SURFACE_LOWEST) & (tops <= SURFACE_HIGHEST)
+        fits &= (high[:, :2] - low[:, :2]).min(axis=1, initial=np.inf) >= SURFACE_LEAST_SIDE
         fits &= np.isfinite(low).all(axis=1) & np.isfinite(high).all(axis=1)
         order = np.flatnonzero(fits)[np.argsort(tops[fits], kind="stable")]
         owner = np.full(grid.cells.shape, -1, np.int32)
@@ -104,13 +114,13 @@ class SurfaceMap:
 
     @staticmethod
     def none(grid: OccupancyGrid2D) -> SurfaceMap:
-        """Return a map without tops."""
-        return SurfaceMap.over(grid, (), SurfaceConfig(), 0.0)
+        """Return a map without furniture tops."""
+        return SurfaceMap.over(grid, (), 0.0)
 
 
 @njit(cache=True)
 def _cover(owner, inside, low, high, origin, resolution):
-    """Assign to each cell the last of boxes (K, 3) that contains its centre."""
+    """Assign to each cell the last of the boxes (K, 3) that contains its centre."""
     rows, columns = owner.shape
     for k in range(len(low)):
         first, last = np.empty(2, np.int64), np.empty(2, np.int64)
@@ -126,6 +136,8 @@ def _cover(owner, inside, low, high, origin, resolution):
 
 
 def view_heading(map_from_camera: np.ndarray) -> float | None:
-    """Radians in plan of a (4, 4) camera pose; None where it looks at the floor or the ceiling, or is not finite."""
+    """Return the horizontal heading, radians, of a (4, 4) camera pose; None if it looks at the floor or
+    ceiling, or is not finite.
+    """
     x, y = map_from_camera[:2, 2]
     return math.atan2(y, x) if np.isfinite(map_from_camera).all() and math.hypot(x, y) >= 0.2 else None

@@ -1,4 +1,4 @@
-"""Goals at places where the memory last saw what is looked for."""
+"""Goals at places where the memory last saw a matching object."""
 
 from __future__ import annotations
 
@@ -26,12 +26,28 @@ from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 
+# category score, 0..1, from which a remembered object is scored by the query; as RECALL_ALIKE
+LAST_SEEN_GOAL_ALIKE = 0.5
+LAST_SEEN_GOAL_SHARE = 0.9  # factor of its score in the confidence; as RECALL_SHARE
+# probability that an object of unknown age is still there; chosen: that after one half-life
+LAST_SEEN_GOAL_UNKNOWN_AGE = 0.5
+# confidence below which a place is not proposed; chosen: about three half-lives of a full match
+LAST_SEEN_GOAL_LEAST = 0.1
+# factor of a promising semantic score; as SEMANTIC_MAP_PROMISING_CONFIDENCE
+LAST_SEEN_GOAL_PROMISING_CONFIDENCE = 0.55
+# confidence per metre of straight distance; as SEMANTIC_MAP_DISTANCE_WEIGHT
+LAST_SEEN_GOAL_DISTANCE_WEIGHT = 0.01
+LAST_SEEN_GOAL_TOP_N = 3  # places for which a goal is searched, best first; chosen
+LAST_SEEN_GOAL_TRIED = 2  # goals of a place that were given up, after which it is not proposed again; chosen
+LAST_SEEN_GOAL_SAME_GOAL = 0.25  # metres within which two goals are the same; as GLIMPSE_SAME_GOAL
+LAST_SEEN_GOAL_CLOCK_ERROR = 1.0  # seconds by which the last sighting may be newer than the request; chosen
+
 
 class LastSeenGoals:
-    """Choose the place at which what is looked for was last seen and probably still is.
+    """Chooses the place where a matching object was last seen and probably still is.
 
-    The confidence is the query's score of the thing as it was, times the chance that its kind has not moved for so long
-    (`scene/category_priors.py`). Relations hold between the thing as it was and the scene as it is now.
+    The confidence is the query's score of the remembered object, times the probability that its kind has not moved
+    since (`scene/category_priors.py`). Relations are evaluated between the remembered object and the current scene.
     """
 
     def __init__(
@@ -39,13 +55,11 @@ class LastSeenGoals:
     ) -> None:
         self.config, self._phrases = config, phrases
         self._priors = priors or CategoryPriors()
-        self._goals: dict[
-            int, list[tuple[float, float]]
-        ] = {}  # place -> goals (x, y) that were proposed for it
+        self._goals: dict[int, list[tuple[float, float]]] = {}  # place id -> goals (x, y) proposed for it
         self._cache: tuple[object, list[tuple[float, LastSeen]]] | None = None
 
     def begin_task(self) -> None:
-        """Forget which goals were proposed: another directive begins."""
+        """Forget the goals proposed so far, because another directive begins."""
         self._goals.clear()
 
     def propose(
@@ -56,9 +70,10 @@ class LastSeenGoals:
         mirror: SceneMirror,
         remembered: RememberedPlaces,
     ) -> Proposal | None:
-        """Return a goal, as this expert, from which the most promising place is faced; None where there is none.
+        """Return a goal that faces the most promising place; None if there is none. expert: name on the
+        proposal.
 
-        Places of another map, and of other floors, are left out. Raises MissingPhrases.
+        Places of another map or another floor are left out. Raises MissingPhrases.
         """
         if remembered.map != map_name_of(mirror.map_id, mirror.session_id):
             return None
@@ -66,13 +81,13 @@ class LastSeenGoals:
         pose = np.asarray(request.robot_pose, np.float64)
         options = []
         for score, place in self._fitting(request.step.graphs, mirror, remembered):
-            confidence = config.share * score * self._chance(place, request.stamp)
-            if confidence >= config.least and not self._is_spent(place, request.excluded_goals):
+            confidence = LAST_SEEN_GOAL_SHARE * score * self._chance(place, request.stamp)
+            if confidence >= LAST_SEEN_GOAL_LEAST and not self._is_spent(place, request.excluded_goals):
                 far = float(np.linalg.norm(place.thing.centre[:2] - pose[:2]))
-                options.append((confidence - config.distance_weight * far, confidence, place))
+                options.append((confidence - LAST_SEEN_GOAL_DISTANCE_WEIGHT * far, confidence, place))
         options.sort(key=lambda option: (-option[0], option[2].id))
         reach = Reach(grid, pose, config.reach)
-        for _, confidence, place in options[: config.top_n]:
+        for _, confidence, place in options[:LAST_SEEN_GOAL_TOP_N]:
             goal = self._goal(request, reach, place, mirror)
             if goal is not None:
                 self._goals.setdefault(place.id, []).append((float(goal[0]), float(goal[1])))
@@ -88,7 +103,7 @@ class LastSeenGoals:
     def _fitting(
         self, graphs: Sequence[QueryGraph], mirror: SceneMirror, remembered: RememberedPlaces
     ) -> list[tuple[float, LastSeen]]:
-        """Return the scores, [0, 1], of the places at which what is meant was seen. Raises MissingPhrases."""
+        """Return (score in [0, 1], place) of the places where matching objects were seen. Raises MissingPhrases."""
         building = mirror.building
         floors = (building.active, building.floors)
         key = (graphs, mirror.session_id, mirror.revision, remembered.revision, len(mirror.regions), floors)
@@ -107,7 +122,7 @@ class LastSeenGoals:
         captions = [place.thing.caption for place in places]
         kinds = sorted({graph.target.category for graph in graphs})
         fits = np.max([category_scores(kind, labels, captions, self._phrases) for kind in kinds], axis=0)
-        alike = [place for place, fit in zip(places, fits) if fit > self.config.alike]
+        alike = [place for place, fit in zip(places, fits) if fit > LAST_SEEN_GOAL_ALIKE]
         if not alike:
             return []
         present = {i: e for i, e in mirror.entities.items() if e.state is not EntityState.ARCHIVED}
@@ -123,15 +138,15 @@ class LastSeenGoals:
             score = candidate.score
             if score < self.config.query.accept:
                 hopeful = candidate.semantic_score >= self.config.query.promising
-                score = self.config.promising_confidence * candidate.semantic_score if hopeful else 0.0
+                score = LAST_SEEN_GOAL_PROMISING_CONFIDENCE * candidate.semantic_score if hopeful else 0.0
             if score > 0.0:
                 scored.append((float(score), alike[candidate.entity_id - first]))
         return scored
 
     def _chance(self, place: LastSeen, now: float) -> float:
-        """Return the chance that the thing is still there; one of unknown age has half a chance."""
-        if place.stamp is None or place.stamp > now + self.config.clock_error:
-            return self.config.unknown_age
+        """Return the probability that the object is still there; LAST_SEEN_GOAL_UNKNOWN_AGE if its age is unknown."""
+        if place.stamp is None or place.stamp > now + LAST_SEEN_GOAL_CLOCK_ERROR:
+            return LAST_SEEN_GOAL_UNKNOWN_AGE
         return self._priors.of(place.thing.label).chance_to_stay(now - place.stamp)
 
     def _goal(
@@ -145,22 +160,27 @@ class LastSeenGoals:
         try:
             found = place_to_face(
                 reach, request.robot_pose, place.box, [view], request.excluded_goals,
-                config.viewpoints, config.approach, mirror,
+                config.viewpoints, mirror,
             )  # fmt: skip
         except NoViewpoint:
             return None
         return np.asarray(found.pose, np.float64)
 
     def _is_spent(self, place: LastSeen, given_up: Sequence[Sequence[float]]) -> bool:
-        """Return whether `tried` of its goals are among the given-up ones (x, y, ...)."""
-        goals, near = self._goals.get(place.id, ()), self.config.same_goal
+        """Return whether at least LAST_SEEN_GOAL_TRIED of the given-up goals (x, y, ...) were proposed for
+        this place.
+        """
+        goals, near = self._goals.get(place.id, ()), LAST_SEEN_GOAL_SAME_GOAL
         return (
-            sum(any(math.dist(goal, e[:2]) <= near for goal in goals) for e in given_up) >= self.config.tried
+            sum(any(math.dist(goal, e[:2]) <= near for goal in goals) for e in given_up)
+            >= LAST_SEEN_GOAL_TRIED
         )
 
 
 def last_seen_in_words(place: LastSeen, now: float) -> str:
-    """Return "the red mug was last seen here 3 hours ago"; labels are untrusted, only their words are taken."""
+    """Return a sentence such as "the red mug was last seen here 3 hours ago". Labels are untrusted; only words are
+    kept.
+    """
     name = words_only(place.thing.caption) or words_only(place.thing.label) or "thing"
     known = place.stamp is not None and place.stamp <= now
     when = (
@@ -172,7 +192,7 @@ def last_seen_in_words(place: LastSeen, now: float) -> str:
 
 
 def as_entity(identity: int, place: LastSeen, mirror: SceneMirror) -> Entity:
-    """Return the thing as it was, for the query."""
+    """Return the remembered object as an entity, for the query."""
     thing, (low, high) = place.thing, place.box
     spread = np.diag(np.maximum(thing.size, 0.01) ** 2 / 12.0)
     return Entity(

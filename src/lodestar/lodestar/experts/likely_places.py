@@ -1,10 +1,14 @@
-"""Looks into the likeliest room that was not looked through, at any distance (RoboAtlas IV-E, V)."""
+"""Goals that show unseen floor of the room in which the target is likeliest, at any distance (RoboAtlas IV-E,
+V).
+"""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from lodestar.experts.config import LikelyConfig, ReachConfig
+from lodestar.experts.config import STOP_BEYOND, STOP_DEPTH, LikelyConfig, ReachConfig
 from lodestar.experts.coverage import SECTORS
 from lodestar.experts.protocol import Proposal, ProposalRequest
 from lodestar.experts.reach import Reach
@@ -19,10 +23,19 @@ from lodestar.models.english import the
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
 
+# factor by which a room must be likelier per unseen area than all unseen floor on average; chosen
+LIKELY_LIFT = 1.2
+LIKELY_BEHIND = 3.0  # metres behind known floor to which unknown cells may be floor; chosen: a small room
+LIKELY_BESIDE = 0.5  # metres from a room within which unknown cells belong to it; chosen
+LIKELY_MIN_GAIN = 0.5  # m^2 that a look must show; the last of FRONTIER_MIN_GAINS
+LIKELY_TOP_N = 3  # rooms that are tried, likeliest first; chosen
+# radians, horizontal, of a camera before its first view; as `FrontierConfig.fov`
+LIKELY_FOV = math.radians(80.0)
+
 
 class LikelyPlaces:
-    """Propose the look into a room that most probably shows the target. The chance is what the belief says of the floor
-    that the look shows, `unknown_share` of it where the grid knows nothing.
+    """Proposes the viewpoint into a room from which the target is most probably seen. The probability is the
+    belief summed over the floor in view; an unknown cell counts as the share `unknown_share` of a floor cell.
     """
 
     def __init__(
@@ -30,21 +43,21 @@ class LikelyPlaces:
     ) -> None:
         self._config, self._reach = config, reach
         self._belief = RoomBelief(phrases, config.belief)
-        self._floor = UnseenFloor(config.look_limits, viewpoints.camera_height, config.fov)
+        self._floor = UnseenFloor(config.look_limits, viewpoints.camera_height, LIKELY_FOV)
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
-        """Follow the grid."""
+        """Set the grid."""
         self._floor.set_grid(grid)
 
     def add_view(self, map_from_camera: np.ndarray, camera: PinholeCamera, stamp: float) -> None:
-        """Record a view from this (4, 4) pose (optical frame): what it shows counts as looked at."""
+        """Record a view from this (4, 4) pose (optical frame): its cells count as looked at."""
         self._floor.add_view(map_from_camera, camera, stamp)
 
     def propose(
         self, expert: str, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror
     ) -> Proposal | None:
-        """Return a look into the likeliest room; None where no room is likelier than an average place, or the chance is
-        too small.
+        """Return a goal that looks into the likeliest room; None if no room is likelier than an average
+        place, or the probability is too small.
         """
         belief = self._belief.over(request, grid, mirror)
         if belief is None or mirror.rooms is None or mirror.rooms.is_empty:
@@ -52,25 +65,24 @@ class LikelyPlaces:
         unseen, closest = self._floor.wanted(request, grid, mirror)
         shares = self._shares(belief, grid, unseen)
         cells = np.argwhere(unseen)
-        rooms = mirror.rooms.at(grid.points_of(cells), self._config.beside)
+        rooms = mirror.rooms.at(grid.points_of(cells), LIKELY_BESIDE)
         chances = np.bincount(rooms, shares[unseen], minlength=1)
         hidden = np.bincount(rooms, self._hidden(grid, unseen)[unseen], minlength=1)
         average = float(chances.sum()) / max(float(hidden.sum()), 1e-9)
-        fits = chances >= np.maximum(self._config.least, self._config.lift * average * hidden)
-        fits[0] = False  # places of no room
+        fits = chances >= np.maximum(self._config.least, LIKELY_LIFT * average * hidden)
+        fits[0] = False  # places outside all rooms
         order = [int(i) for i in np.argsort(-chances, kind="stable") if fits[i] and int(i) in mirror.regions]
         reach = Reach(grid, request.robot_pose, self._reach) if order else None
-        for room in order[: self._config.top_n]:
+        for room in order[:LIKELY_TOP_N]:
             assert reach is not None
             its = np.zeros_like(unseen)
             its[tuple(cells[rooms == room].T)] = True
             survey = Survey(
                 grid, self._floor.looked, reach.easy, its, closest, self._config.look_limits.range, self._floor.fov,
                 belief.weights, np.array(request.excluded_goals, np.float64).reshape(-1, 3), self._config.stops,
-                self._reach.pace,
             )  # fmt: skip
             nothing = np.empty((0, 2))
-            stop = survey.best(nothing, nothing, self._config.min_gain, None, robot=request.robot_pose)
+            stop = survey.best(nothing, nothing, LIKELY_MIN_GAIN, None, robot=request.robot_pose)
             if stop is None:
                 continue
             chance = self._shown(survey, stop, unseen, shares)
@@ -79,16 +91,16 @@ class LikelyPlaces:
         return None
 
     def _shares(self, belief: Belief, grid: OccupancyGrid2D, unseen: np.ndarray) -> np.ndarray:
-        """Return the probability (rows, columns) that the target is in a cell that was not looked at."""
+        """Return for each cell the probability (rows, columns) that the target is on its unseen floor."""
         hidden = self._hidden(grid, unseen)
-        return belief.shares(hidden, self._config.stops.beyond / grid.resolution**2)
+        return belief.shares(hidden, STOP_BEYOND / grid.resolution**2)
 
     def _hidden(self, grid: OccupancyGrid2D, unseen: np.ndarray) -> np.ndarray:
-        return hidden_floor(grid, unseen, self._config.stops.unknown_share, self._config.behind)
+        return hidden_floor(grid, unseen, self._config.stops.unknown_share, LIKELY_BEHIND)
 
     def _shown(self, survey: Survey, stop: Stop, unseen: np.ndarray, shares: np.ndarray) -> float:
-        """Return the probability that the target is on the floor that a stop shows at its heading, in the room or
-        beside it: what the turn on the way shows as well is not counted.
+        """Return the probability that the target is on the floor that is in view at the heading of a
+        viewpoint (`stop`), inside or beside the room. Floor seen while turning is not counted.
         """
         ahead = (np.arange(SECTORS) == np.abs(wrap_angle(HEADINGS - stop.viewpoint[2])).argmin()).astype(
             float
@@ -98,7 +110,7 @@ class LikelyPlaces:
         index[rows, columns] = np.arange(len(rows))
         seen = self._floor.looked.views(
             stop.viewpoint[None, :2], window_sums(ahead[None], survey.fov) > 0.0, index, survey.view,
-            survey.config.depth, closest=survey.closest,
+            STOP_DEPTH, closest=survey.closest,
         )  # fmt: skip
         return float(shares[rows, columns][seen[0]].sum())
 
@@ -124,7 +136,9 @@ class LikelyPlaces:
 
 
 def unknown_share(grid: OccupancyGrid2D, box_min: np.ndarray, box_max: np.ndarray, reach: float) -> float:
-    """Return the share of unknown cells in the box in plan, grown by `reach` metres; cells off the grid are unknown."""
+    """Return the share of unknown cells in the horizontal area of a box, grown by `reach` metres; cells
+    outside the grid are unknown.
+    """
     low = grid.cells_of(np.array([box_min[:2] - reach]))[0]
     high = grid.cells_of(np.array([box_max[:2] + reach]))[0] + 1
     area = int(np.prod(high - low))

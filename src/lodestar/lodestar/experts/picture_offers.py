@@ -1,4 +1,4 @@
-"""Pictures of elsewhere that a model may choose in a search: of frontiers and of the memory (SnapMem 3.3)."""
+"""Pictures of other places that a model may choose as goals: of frontiers and of the memory (SnapMem 3.3)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,19 @@ from lodestar.language.views import FRONTIER, MEMORY, Offered
 from lodestar.memory.snapshots.prefilter import Described, Prefilter
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 
+# pictures of the memory, at most; chosen: SnapMem keeps 3 to 5; here the scene's entities replace some
+OFFER_MEMORIES = 2
+OFFER_BEEN = 0.7  # metres from a picture's goal within which it counts as visited; chosen
+# metres within which a goal is the same as an excluded one; as STOP_SAME_GOAL_DISTANCE
+OFFER_SAME_GOAL = 0.35
+# radians within which a goal is the same as an excluded one; as STOP_SAME_GOAL_ANGLE
+OFFER_SAME_ANGLE = math.radians(40.0)
+
 
 @dataclass
 class Offers:
-    """Chooses what is offered: the best frontiers, and images of the memory that show one of the K categories that
-    matter most to the target. A place that the robot has been to in this task is not offered again.
+    """Selects the pictures to offer: the best frontiers, and images of the memory that show one of the K categories
+    most relevant to the target. A place visited in this task is not offered again.
     """
 
     config: OfferConfig
@@ -29,33 +37,33 @@ class Offers:
     source: PictureSource | None = None
     _been: set[tuple[str, int]] = field(default_factory=set)
     _last: tuple[Offered, ...] = ()
-    _asked: tuple[int, float] | None = None  # epoch and stamp of the request whose pictures are all there
+    _asked: tuple[int, float] | None = None  # (epoch, stamp) of the request for which all pictures were found
 
     def forget(self) -> None:
-        """Begin another task."""
+        """Reset the per-task state."""
         self._been, self._last, self._asked = set(), (), None
 
     def of(self, request: ProposalRequest, reach: Reach) -> tuple[Offered, ...]:
-        """Return the pictures for a request, frontiers first; none without a source."""
+        """Return the pictures to offer for a request, frontiers first; () without a source."""
         if self.source is None or not self.config.pictures:
             return ()
-        if self._asked == (request.epoch, request.stamp):  # an expert that thinks is asked again and again
+        if self._asked == (request.epoch, request.stamp):  # repeated request of a thinking expert
             return self._last
-        config, pose = self.config, request.robot_pose
+        pose = request.robot_pose
         self._been |= {
-            (one.kind, one.keyframe) for one in self._last if math.dist(one.goal[:2], pose[:2]) <= config.been
+            (one.kind, one.keyframe) for one in self._last if math.dist(one.goal[:2], pose[:2]) <= OFFER_BEEN
         }
         known = self.source.candidates()
         lengths = {id(c): _length(reach, c.goal) for c in known}
         usable = [
             c for c in known
             if (c.kind, c.keyframe) not in self._been and math.isfinite(lengths[id(c)])
-            and not _is_excluded(c.goal, request.excluded_goals, config)
+            and not _is_excluded(c.goal, request.excluded_goals)
         ]  # fmt: skip
         memories = self._that_matter(request.task.target, [c for c in usable if c.kind == MEMORY])
-        memories = memories[: config.memories]
+        memories = memories[: min(OFFER_MEMORIES, self.config.pictures)]
         frontiers = sorted((c for c in usable if c.kind == FRONTIER), key=lambda c: (-c.worth, c.keyframe))
-        chosen = [*_each_once(frontiers, config.pictures - len(memories)), *memories]
+        chosen = [*_each_once(frontiers, self.config.pictures - len(memories)), *memories]
         offered = []
         for one in chosen:
             image = self.source.image(one.keyframe)
@@ -70,12 +78,12 @@ class Offers:
         described: Mapping[int, Described] = {k: Described(c.labels, c.caption) for k, c in by_id.items()}
         try:
             return [by_id[k] for k in Prefilter(self.phrases).choose(target, described)]
-        except MissingPhrases:  # they come; until then the frontiers do
+        except MissingPhrases:  # requested; until they arrive only frontiers are offered
             return []
 
 
 def _each_once(candidates: Iterable[Candidate], most: int) -> list[Candidate]:
-    """Return the first ones with different images."""
+    """Return the first candidates with different images, `most` at most."""
     found: dict[int, Candidate] = {}
     for one in candidates:
         if len(found) < most:
@@ -84,18 +92,16 @@ def _each_once(candidates: Iterable[Candidate], most: int) -> list[Candidate]:
 
 
 def _length(reach: Reach, goal: np.ndarray) -> float:
-    """Return the metres of path to a goal (3,); inf where none leads there."""
+    """Return the metres of path to a goal (3,); inf if it is unreachable."""
     if not np.isfinite(goal).all():
         return math.inf
     cell = reach.grid.cells_of(goal[:2])
     return float(reach.possible[tuple(cell)]) if reach.grid.contains(cell) else math.inf
 
 
-def _is_excluded(
-    goal: np.ndarray, excluded: Sequence[tuple[float, float, float]], config: OfferConfig
-) -> bool:
+def _is_excluded(goal: np.ndarray, excluded: Sequence[tuple[float, float, float]]) -> bool:
     return any(
-        math.dist(goal[:2], other[:2]) <= config.same_goal
-        and abs(float(wrap_angle(goal[2] - other[2]))) <= config.same_angle
+        math.dist(goal[:2], other[:2]) <= OFFER_SAME_GOAL
+        and abs(float(wrap_angle(goal[2] - other[2]))) <= OFFER_SAME_ANGLE
         for other in excluded
     )

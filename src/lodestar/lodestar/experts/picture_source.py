@@ -1,4 +1,4 @@
-"""The images of a run that may be offered to a model in a search."""
+"""Port to the images that may be offered to a model during a search."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Candidate:
-    """An image that may be offered. goal: (3,) x, y, yaw in map, to which it leads. worth: of a frontier, the greater
-    the better. labels, caption: untrusted words for what an image of the memory shows.
+    """An image that may be offered. goal: (3,) x, y, yaw in map, place to go to if the image is chosen.
+    worth: rank of a frontier, greater is better. labels, caption: untrusted words for the content of a memory
+    image.
     """
 
     keyframe: int
@@ -24,12 +25,10 @@ class Candidate:
 
 
 class PictureSource(Protocol):
-    """Port of the images of this run: which there are for frontiers and in the memory, and what they look like."""
+    """Port to the images of this run: those of frontiers and those in the memory."""
 
     def candidates(self) -> Sequence[Candidate]:
         """Return the image of each reachable frontier that has one, and the memory's snapshots."""
-        ...
 
     def image(self, keyframe: int) -> bytes | None:
-        """Return an image as a JPEG file, at once; None where there is none (yet)."""
-        ...
+        """Return an image as a JPEG file without waiting; None if there is none (yet)."""

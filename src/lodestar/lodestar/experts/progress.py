@@ -1,4 +1,4 @@
-"""Passes of a search and their ends."""
+"""Passes of a search over the floor, and the criterion that ends them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 
 @dataclass(frozen=True)
 class Pass:
-    """range: metres from which a cell counts as looked at. min_gain: m^2."""
+    """One pass of a search over the floor. range: metres from which a cell counts as looked at. min_gain: m^2
+    that a viewpoint must newly show. name: the kind of area, for messages.
+    """
 
     range: float
     min_gain: float
@@ -24,9 +26,9 @@ class Pass:
 class Progress:
     """Area shown and distance driven in each pass of one directive.
 
-    A pass is over after `barren_way` metres that showed nothing new. If a stop that is chosen within them, once the way
-    to the stop before is driven, is farther away, as at the other end of a known building, the limit is the path to it
-    plus half of `barren_way`.
+    A pass ends after `barren_way` metres of driving that showed nothing new. If the pass chooses a viewpoint
+    farther away before that, such as at the other end of a known building, it may go on for the path to that
+    viewpoint plus half of `barren_way`.
     """
 
     def __init__(self, barren_way: float, barren_area: float) -> None:
@@ -34,9 +36,9 @@ class Progress:
         self._task: tuple[int, str, int] | None = None
         self._pose: np.ndarray | None = None
         self._driven = 0.0
-        self._passes: dict[Pass, tuple[float, float]] = {}  # most m^2 seen, and metres driven until then
+        self._passes: dict[Pass, tuple[float, float]] = {}  # most m^2 seen, and metres driven then
         self._over: set[Pass] = set()
-        self._aims: dict[Pass, float] = {}  # metres driven from the last new area to such a stop
+        self._aims: dict[Pass, float] = {}  # pass -> metres driven from the last new area to such a stop
 
     @property
     def is_given_up(self) -> bool:
@@ -44,7 +46,7 @@ class Progress:
         return bool(self._over)
 
     def advance(self, request: ProposalRequest) -> None:
-        """The robot is where the request says; another task starts anew."""
+        """Record the robot's position; reset if the task changed."""
         task = (request.errand, request.directive.text, request.step_index)
         if task != self._task:
             self._task, self._pose, self._passes, self._over, self._aims = task, None, {}, set(), {}
@@ -54,13 +56,13 @@ class Progress:
         self._pose = pose
 
     def aim(self, look: Pass, length: float) -> None:
-        """Record that this pass has chosen a stop at the given path length, metres."""
+        """Record that this pass has chosen a viewpoint at this path length, metres."""
         driven = self._driven - self._passes.get(look, (0.0, self._driven))[1]
         if self._aims.get(look, 0.0) <= driven <= self._barren_way:
             self._aims[look] = driven + length
 
     def barren(self, grid: OccupancyGrid2D, looked: LookedAt, look: Pass) -> bool:
-        """Return whether this pass is over because a long drive showed at most `barren_area`."""
+        """Return whether this pass is over because a long drive showed at most `barren_area` m^2."""
         if look in self._over:
             return True
         known = ~looked.unseen(look.range) & ~grid.unknown

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ActionKind(Enum):
-    """Action that a proposal asks for (RoboAtlas eq. 22), in the order of Proposal.msg's constants."""
+    """Action of a proposal (RoboAtlas eq. 22), in the order of Proposal.msg's constants."""
 
     GO = "GO"
     TURN_LEFT = "TURN_LEFT"
@@ -47,11 +47,11 @@ class RejectionReason(Enum):
 
 @dataclass(frozen=True)
 class ProposalRequest:
-    """One question to every expert. robot_pose: (3,) x, y, yaw in map. excluded_goals: (N, 3).
+    """One request to every expert. robot_pose: (3,) x, y, yaw in map. excluded_goals: (N, 3).
 
-    errand: number of the errand that it is asked for, another one for the same words said again; 0 = not told.
-    looks_since: stamp, seconds; what the camera saw before is not taken for what is there now. may_wait: whether the
-    asker stands for an answer that takes a while (`Thinking`).
+    errand: number of the errand that asks, different for a repeated directive; 0 = unknown. looks_since: stamp,
+    seconds; earlier observations are not taken for the present state. may_wait: whether the robot stands for an
+    answer that takes a while (`Thinking`).
     """
 
     epoch: int
@@ -68,22 +68,22 @@ class ProposalRequest:
 
     @property
     def step(self) -> Step:
-        """The step that is being worked on."""
+        """Return the current step."""
         return self.directive.steps[self.step_index]
 
     @property
     def task(self) -> Task:
-        """The step with what holds while it is done, for a reasoner."""
+        """Return the step with its constraints, for a reasoner."""
         return Task(self.step, self.directive.constraints_of(self.step_index))
 
 
 @dataclass(frozen=True)
 class Proposal:
     """One expert's goal. goal: (3,) x, y, yaw in map. confidence in [0, 1]. view: stamp of the image that a model
-    judged for it, 0 = none did. time_taken: seconds from the question.
+    judged for it, 0 = none. time_taken: seconds from the request.
 
-    chance: probability that the target is seen or reached by carrying it out. seconds: that this takes, to drive, turn
-    and look (`Reach.seconds`). None = not told.
+    chance: probability that carrying it out shows or reaches the target. seconds: duration, to drive, turn and look
+    (`Reach.seconds`). None = unknown.
     """
 
     expert: str
@@ -103,7 +103,9 @@ class Proposal:
 
     @property
     def value(self) -> float | None:
-        """Return the chance per second, by which goals of all experts compare (ADR 0094); None where it is not told."""
+        """Return the successes per second, `chance` over `seconds`, by which goals of all experts are
+        compared (ADR 0094); None if unknown.
+        """
         if self.chance is None or self.seconds is None or not 0.0 < self.seconds < math.inf:
             return None
         return self.chance / self.seconds if 0.0 <= self.chance <= 1.0 else None
@@ -111,8 +113,8 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Thinking:
-    """No answer yet: ask again soon with the same request, and from `until` (stamp, seconds) on with one that may not
-    wait, which is always answered.
+    """Answer of an expert that needs more time. Repeat the same request soon; from `until` (stamp, seconds)
+    on, repeat it with may_wait = False, which always gets a proposal or a rejection.
     """
 
     until: float
@@ -120,7 +122,7 @@ class Thinking:
 
 @dataclass(frozen=True)
 class Rejection:
-    """An expert's answer if it has no goal."""
+    """An expert's answer without a goal."""
 
     expert: str
     epoch: int
@@ -129,90 +131,86 @@ class Rejection:
 
 
 class Expert(Protocol):
-    """Proposes one goal per request. Facts reach it before the request, through the setters below that it has."""
+    """Proposes one goal per request. Before the request, it receives facts through the setters below that it
+    implements.
+    """
 
     name: str
 
     def propose(self, request: ProposalRequest) -> Proposal | Rejection | Thinking:
         """Return one goal, or a rejection with the reason. Never raises for bad data."""
-        ...
 
 
 @runtime_checkable
 class GridReader(Protocol):
-    """Plans on the grid with the keep-out zones."""
+    """An expert that plans on the grid with the keep-out zones."""
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
-        """Plan on this grid from now on."""
-        ...
+        """Set the grid for planning."""
 
 
 @runtime_checkable
 class SceneReader(Protocol):
-    """Reads the entities."""
+    """An expert that reads the entities."""
 
     def set_scene(self, mirror: SceneMirror) -> None:
-        """Use this copy of the scene, which may change in place."""
-        ...
+        """Use this mirror of the scene, which may change in place."""
 
 
 @runtime_checkable
 class ViewReader(Protocol):
-    """Sees what the camera sees, every `view_period` (s of stamps) of its configuration."""
+    """An expert that receives camera views, every `view_period` (s of stamps) of its configuration."""
 
     def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
-        """Take the current view."""
-        ...
+        """Set the current view."""
 
 
 @runtime_checkable
 class Follower(Protocol):
-    """Keeps places that move with the map, also while the robot is on another floor than its own."""
+    """An expert that stores places and moves them with corrections of the map, also while the robot is on
+    another floor.
+    """
 
     def follow(self, frame: RgbdFrame) -> None:
-        """Take the pose of a view that it is not to see."""
-        ...
+        """Use the pose of a view for map corrections only."""
 
 
 @runtime_checkable
 class Describer(Protocol):
-    """Describes its view, every `description_period` (s of stamps) of its configuration."""
+    """An expert that describes its view, every `description_period` (s of stamps) of its configuration."""
 
     def describe(self) -> SceneDescription | None:
         """Return a description of the view; None before the first."""
-        ...
 
 
 @runtime_checkable
 class Listener(Protocol):
-    """Hears what others describe."""
+    """An expert that receives the scene descriptions of other experts."""
 
     def hear(self, description: SceneDescription) -> None:
-        """Take a description, which is untrusted text."""
-        ...
+        """Store a description by another expert, which is untrusted text."""
 
 
 @runtime_checkable
 class PictureChooser(Protocol):
-    """May go where a picture of elsewhere leads."""
+    """An expert that may propose to go to the place shown in a picture that is offered to it."""
 
     def use_pictures(self, source: PictureSource | None) -> None:
-        """Take the pictures from this source; None = there are none."""
-        ...
+        """Set the source of pictures; None = none."""
 
 
 class PlaceMemory(Protocol):
-    """Port of the memory: where things were last seen."""
+    """Port to the memory's last-seen places."""
 
     def remembered(self) -> RememberedPlaces | None:
-        """Return the places that the scene says nothing of and that were not found empty since; None = no memory."""
-        ...
+        """Return the last-seen places that the scene does not cover and that were not found empty since; None
+        = there is no memory.
+        """
 
 
 @runtime_checkable
 class PlaceReader(Protocol):
-    """Asks the memory where things were last seen."""
+    """An expert that queries the memory for last-seen places."""
 
     def use_memory(self, memory: PlaceMemory | None) -> None:
-        """Ask this memory; None = none."""
-        ...
+        """Set the memory; None = none."""

@@ -1,4 +1,4 @@
-"""Returns to unconfirmed detections that may be the target."""
+"""Returns to unconfirmed detections (glimpses) that may be the target."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lodestar.experts.config import RecallConfig
+from lodestar.experts.config import EgocentricConfig
 from lodestar.experts.detection_score import DetectionScorer, as_entity, name_of
 from lodestar.experts.facing_places import place_to_face
 from lodestar.experts.glimpses import Glimpse, GlimpseMemory
@@ -18,20 +18,25 @@ from lodestar.query.categories import category_scores
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState
 
+RECALL_ALIKE = 0.5  # category score, 0..1, from which a glimpse is scored by the query; chosen
+RECALL_SHARE = 0.9  # factor of the glimpse's score in the proposal's confidence; chosen
+RECALL_TOP_N = 3  # candidates for which a goal is searched, best first; chosen
+
 
 class Recall:
-    """Choose a glimpse to return to."""
+    """Chooses an unconfirmed detection (glimpse) to return to."""
 
-    def __init__(self, config: RecallConfig, worth: DetectionScorer) -> None:
+    def __init__(self, config: EgocentricConfig, worth: DetectionScorer) -> None:
         self.config = config
-        self.glimpses = GlimpseMemory(config.glimpses)
+        self.glimpses = GlimpseMemory()
         self._worth = worth
 
     def candidates(
         self, request: ProposalRequest, now: float, mirror: SceneMirror | None
     ) -> list[tuple[float, Glimpse]]:
-        """Return glimpses that may be the target, with their scores, best first, excluding those in the map and those
-        from the view of `now` (seconds). Their relations may refer to entities of the map. Raises MissingPhrases.
+        """Return (score, glimpse) of glimpses that may be the target, best first, without those in the map
+        and those seen at `now` (seconds) or later. Their relations to entities of the map count. Raises
+        MissingPhrases.
         """
         glimpses = [g for g in self.glimpses.unknown_to(mirror) if g.stamp < now]
         glimpses = [g for g in glimpses if not self.glimpses.is_spent(g, request.excluded_goals)]
@@ -40,9 +45,7 @@ class Recall:
         kinds = {graph.target.category for graph in request.step.graphs}
         fits = [category_scores(kind, labels, captions, self._worth.phrases) for kind in sorted(kinds)]
         alike = (
-            [g for g, fit in zip(glimpses, np.max(fits, axis=0)) if fit > self.config.alike]
-            if glimpses
-            else []
+            [g for g, fit in zip(glimpses, np.max(fits, axis=0)) if fit > RECALL_ALIKE] if glimpses else []
         )
         if not alike:
             return []
@@ -62,21 +65,17 @@ class Recall:
         now: float,
         candidates: Sequence[tuple[float, Glimpse]],
     ) -> Proposal | None:
-        """Propose, as this expert, a goal for another look at the best possible candidate; None if there is none."""
+        """Return a proposal to observe again the best candidate that can be faced; None if there is none.
+        expert: name on the proposal.
+        """
         config = self.config
         reach = Reach(grid, request.robot_pose, config.reach)
-        for worth, glimpse in candidates[: config.top_n]:
+        for worth, glimpse in candidates[:RECALL_TOP_N]:
             box = glimpse.thing.box_min, glimpse.thing.box_max
             given_up = request.excluded_goals
             try:
                 place = place_to_face(
-                    reach,
-                    request.robot_pose,
-                    box,
-                    [glimpse.view],
-                    given_up,
-                    config.viewpoints,
-                    config.approach,
+                    reach, request.robot_pose, box, [glimpse.view], given_up, config.viewpoints
                 )
             except NoViewpoint:
                 continue
@@ -86,10 +85,10 @@ class Recall:
                 expert=expert,
                 epoch=request.epoch,
                 goal=place.pose,
-                confidence=config.share * worth,
+                confidence=RECALL_SHARE * worth,
                 rationale=f"I saw {name_of(glimpse.thing)} in passing {ago:.0f} s ago; going back to look",
                 stamp=glimpse.stamp,
-                chance=min(config.share * worth, 1.0),
+                chance=min(RECALL_SHARE * worth, 1.0),
                 seconds=reach.seconds(place.pose, place.path_length, verifies=True),
             )
         return None

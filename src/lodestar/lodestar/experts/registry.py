@@ -1,7 +1,7 @@
-"""The experts there are: the one place in which an expert's name, prior, colour and topics are written.
+"""Registry of the experts: the only place that defines an expert's name, prior, colour and topics.
 
-Assembly, selection, the list of processes, the doctor, markers and the benchmarks read it
-(docs/how-to/add-an-expert.md).
+Assembly, selection, the list of processes, the set-up check (doctor), markers and the benchmarks read it
+(docs/how-to/extend.md).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _frontier(config: FrontierExpertConfig, tools: ExpertTools) -> FrontierExper
 
 
 def _semantic_map(config: SemanticMapExpertConfig, tools: ExpertTools) -> SemanticMapExpert:
-    """Raises BadPriors for a file of other content."""
+    """Return the semantic-map expert. Raises BadPriors for an invalid priors file."""
     from lodestar.experts.semantic_map import SemanticMapExpert
 
     priors = tools.priors(config.expert.last_seen.priors_file)
@@ -39,9 +39,10 @@ def _ego_vlm(config: EgoVlmExpertConfig, tools: ExpertTools) -> EgocentricExpert
     return EgocentricExpert(config.expert, tools.book(), tools.mind())
 
 
-# Priors are in units of the reward (RoboAtlas Table I), whose largest term is success: frontiers pay by the area they
-# would reveal, less as more is known; map and view pay by the probability that they are right, which their confidence
-# states; backtracking and long drives cost. App. A has no confidence, "max_similarity" replaces it.
+# Priors are in units of the reward (RoboAtlas Table I), whose largest term is success. A frontier is rewarded by the
+# area that it would reveal, less as more is known. The map and view experts are rewarded by their probability of being
+# right, which is their confidence. Backtracking and long drives cost. App. A has no confidence; "max_similarity"
+# replaces it.
 
 FRONTIER = ExpertSpec(
     "frontier",
@@ -78,8 +79,8 @@ EGO_VLM = ExpertSpec(
     executable="ego_vlm_expert",
 )
 
-# In the order of the policy's arms, and of the substitutes for an expert without a goal: geometry comes first, because
-# it almost always has one.
+# In the order of the policy's arms. Substitutes for an expert without a goal are tried in this order too: the geometric
+# expert is first, because it almost always has a goal.
 _specs: tuple[ExpertSpec, ...] = (FRONTIER, SEMANTIC_MAP, EGO_VLM)
 
 
@@ -94,7 +95,7 @@ def expert_names() -> tuple[str, ...]:
 
 
 def expert_spec(name: str) -> ExpertSpec:
-    """Return an expert by its name or its node's. Raises KeyError, which says what there is."""
+    """Return the spec of an expert by its name or its node's name. Raises KeyError, which lists the known names."""
     for spec in _specs:
         if name in (spec.name, spec.node):
             return spec
@@ -102,12 +103,12 @@ def expert_spec(name: str) -> ExpertSpec:
 
 
 def holder(role: Role) -> str:
-    """Return the name of the expert with a role; each role has one."""
+    """Return the name of the expert with this role; each role has one."""
     return next(spec.name for spec in _specs if role in spec.roles)
 
 
 def register(spec: ExpertSpec) -> None:
-    """Add an expert after those there are. Raises ValueError where its name, a role or a topic is taken."""
+    """Add an expert after the existing ones. Raises ValueError if its name, a role or a topic is taken."""
     global _specs
     for other in _specs:
         if spec.name == other.name:
@@ -121,7 +122,7 @@ def register(spec: ExpertSpec) -> None:
 
 @contextmanager
 def registered(spec: ExpertSpec) -> Iterator[ExpertSpec]:
-    """Register an expert for the length of a block."""
+    """Register an expert within a block."""
     global _specs
     before = _specs
     register(spec)

@@ -1,4 +1,4 @@
-"""The part of the grid in which a step takes place."""
+"""Mask of the grid cells in which a step takes place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from lodestar.scene.regions import is_called
 
 
 def rooms_mask(scope: Scope, grid: OccupancyGrid2D, mirror: SceneMirror | None) -> np.ndarray | None:
-    """(rows, columns) bool, the cells of the scope's rooms; None where it names none. An unknown room has no cells."""
+    """Return (rows, columns) bool, the cells of the scope's rooms; None if the scope names no room. An
+    unknown room has no cells.
+    """
     if not scope.rooms:
         return None
     mask = np.zeros(grid.cells.shape, bool)

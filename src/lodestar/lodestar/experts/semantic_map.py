@@ -1,4 +1,4 @@
-"""Semantic-map expert: the entity that fits and a pose that faces it (RoboAtlas IV-E), else where it was last seen."""
+"""Semantic-map expert: a pose that faces the matching entity (RoboAtlas IV-E), else its last-seen or likely place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.viewpoints import NoViewpoint
 from lodestar.language.directive import Step
 from lodestar.language.query_graph import QueryGraph
-from lodestar.language.reasoner import Judgement, OfflineReasoner, Reasoner
+from lodestar.language.reasoner import Judgement, OfflineReasoner, RankRequest, Reasoner
 from lodestar.models.english import duration_in_words, listed, the
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
@@ -32,15 +32,29 @@ from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 
-_STALE = (
-    0.5  # chance that a thing is still in its place, below which it may well have moved; chosen: a half-life
-)
-_LEAST_STANDING = 0.1  # factor of the worth, at least, so that a target in doubt is still gone to; chosen
+SEMANTIC_MAP_TOP_N = 5  # candidates that are tried, best first (RoboAtlas eq. 20); chosen
+# score per metre of path; chosen: of two equal matches the nearer one is preferred
+SEMANTIC_MAP_DISTANCE_WEIGHT = 0.01
+SEMANTIC_MAP_PROMISING_CONFIDENCE = 0.55  # factor of the confidence of a promising entity's proposal; chosen
+# metres, half side of the square around a promising entity that must be partly unknown; chosen
+SEMANTIC_MAP_SURROUNDINGS = 1.5
+SEMANTIC_MAP_TARGET_SIMILARITY = 0.3  # delta_T of RoboAtlas eq. 18, a cosine; chosen
+SEMANTIC_MAP_NEIGHBOR_SIMILARITY = 0.3  # delta_N of RoboAtlas eq. 18, a cosine; chosen
+# metres between footprint and box within which the best saved view of the entity is the goal; 0 = never (DESIGN
+# section 3)
+SEMANTIC_MAP_SAVED_DISTANCE = 0.85
+# a language model's confidence from which an entity is accepted that the query alone rejects; chosen
+SEMANTIC_MAP_SURE = 0.6
+# a language model's confidence below which an entity is rejected that the query alone accepts; chosen
+SEMANTIC_MAP_UNSURE = 0.2
+
+_STALE = 0.5  # probability of being in place, below which an object may have moved; chosen: a half-life
+_LEAST_STANDING = 0.1  # minimum factor, so that a doubted target is still visited; chosen
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """A candidate and the reasoner's verdict."""
+    """A candidate and the reasoner's judgement."""
 
     candidate: Candidate
     judgement: Judgement
@@ -51,17 +65,17 @@ class _Choice:
 
     @property
     def score(self) -> float:
-        """Return a language model's confidence if there is one, else the query's score."""
+        """Return the language model's confidence if there is one, else the query's score."""
         judged = self.judgement.by != OfflineReasoner.name
         return self.judgement.confidence if judged else self.candidate.score
 
 
 class SemanticMapExpert:
-    """Proposes a viewpoint of the entity that fits the step best, else of where the memory last saw such a thing, else
-    of where it is likely.
+    """Proposes a viewpoint of the best matching entity, else of the place where the memory last saw a match, else of
+    a likely place.
 
-    reasoner: ranks the candidates (eq. 19); offline by default. priors: how often kinds of things move; the table by
-    default.
+    reasoner: ranks the candidates (eq. 19); offline by default. priors: how often kinds of objects move; the packaged
+    table by default.
     """
 
     name = "semantic_map"
@@ -97,7 +111,7 @@ class SemanticMapExpert:
         self._likely.set_grid(grid)
 
     def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame | None = None) -> None:
-        """Record a view: what it shows counts as looked at."""
+        """Record a view: its cells count as looked at."""
         self.add_view(frame.map_from_camera, frame.camera, frame.stamp)
 
     def add_view(self, map_from_camera: np.ndarray, camera: PinholeCamera, stamp: float) -> None:
@@ -105,11 +119,11 @@ class SemanticMapExpert:
         self._likely.add_view(map_from_camera, camera, stamp)
 
     def set_scene(self, mirror: SceneMirror) -> None:
-        """Use the entities of this copy, which may change in place."""
+        """Use the entities of this mirror, which may change in place."""
         self._mirror = mirror
 
     def use_memory(self, memory: PlaceMemory | None) -> None:
-        """Ask this memory where things were last seen; None = none."""
+        """Set the memory to query for last-seen places; None = none."""
         self._memory = memory
 
     def hear(self, description: SceneDescription) -> None:
@@ -138,24 +152,26 @@ class SemanticMapExpert:
         return place or self._likely.propose(self.name, request, self._grid, self._mirror) or answer
 
     def _past(self, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror) -> Proposal | None:
-        """Return a goal where the memory last saw the target; None also while a phrase has no vector."""
+        """Return a goal at the place where the memory last saw the target; None if there is none or a phrase
+        has no vector.
+        """
         remembered = None if self._memory is None else self._memory.remembered()
         if remembered is None:
             return None
         try:
             return self._last_seen.propose(self.name, request, grid, mirror, remembered)
         except MissingPhrases:
-            return None  # the search goes on; the next question finds the vectors
+            return None  # continue; the next request finds the vectors
 
     def _ranked(self, request: ProposalRequest, entities: Mapping[int, Entity]) -> list[_Choice]:
-        """Candidates in the reasoner's order (eq. 19). Raises MissingPhrases."""
+        """Return the candidates in the reasoner's order (eq. 19). Raises MissingPhrases."""
         scored = self._scored(request.step, entities)
         by_id = {candidate.entity_id: candidate for candidate in scored}
-        judged = self._reasoner.rank(scored, request.task, entities, self._descriptions.texts())
+        judged = self._reasoner.rank(RankRequest(scored, request.task, entities, self._descriptions.texts()))
         return [_Choice(by_id[j.entity_id], j) for j in judged if j.entity_id in by_id]
 
     def _scored(self, step: Step, entities: Mapping[int, Entity]) -> list[Candidate]:
-        """Return the query's result, computed anew only after a change of scene or task. Raises MissingPhrases."""
+        """Return the query's result, recomputed only after a change of scene or task. Raises MissingPhrases."""
         mirror = self._mirror
         assert mirror is not None
         regions = tuple((region.id, region.label) for region in mirror.regions.values())
@@ -171,7 +187,7 @@ class SemanticMapExpert:
         by_query = choice.candidate.score >= self.config.query.accept
         if choice.judgement.by == OfflineReasoner.name:
             return by_query
-        return choice.judgement.confidence >= (self.config.unsure if by_query else self.config.sure)
+        return choice.judgement.confidence >= (SEMANTIC_MAP_UNSURE if by_query else SEMANTIC_MAP_SURE)
 
     def _best(
         self, request: ProposalRequest, choices: Sequence[_Choice], entities: Mapping[int, Entity]
@@ -185,14 +201,14 @@ class SemanticMapExpert:
         failures = []
         for group in (accepted, promising):
             options: list[tuple[float, _Choice, FacingPlace | AnswerPose]] = []
-            for choice in group[: self.config.top_n]:
+            for choice in group[:SEMANTIC_MAP_TOP_N]:
                 try:
                     viewpoint = self._viewpoint(request, reach, entities[choice.entity_id])
                 except NoViewpoint as none:
                     failures.append(f"entity {choice.entity_id}: {none}")
                     continue
                 worth = choice.score * self._standing(entities[choice.entity_id], request.stamp)
-                worth -= self.config.distance_weight * viewpoint.path_length
+                worth -= SEMANTIC_MAP_DISTANCE_WEIGHT * viewpoint.path_length
                 options.append((worth, choice, viewpoint))
             if options:
                 _, choice, viewpoint = max(options, key=lambda option: option[0])
@@ -201,28 +217,24 @@ class SemanticMapExpert:
         return self._reject(request, reason, "; ".join(failures))
 
     def _viewpoint(self, request: ProposalRequest, reach: Reach, entity: Entity) -> FacingPlace | AnswerPose:
-        """Return the entity's best saved view if it is near enough and reachable, else the best viewpoint around it."""
+        """Return the entity's best saved view if it is near enough and reachable, else the best viewpoint around
+        it.
+        """
         assert self._grid is not None
-        posing = AnswerPoseConfig(self.config.saved_distance, self.config.viewpoints)
+        posing = AnswerPoseConfig(SEMANTIC_MAP_SAVED_DISTANCE, self.config.viewpoints)
         saved = saved_pose(entity, self._grid, reach.easy, request.excluded_goals, posing)
         if saved is not None:
             return saved
         views = [view.map_from_camera for view in entity.views]
         return place_to_face(
-            reach,
-            request.robot_pose,
-            (entity.box_min, entity.box_max),
-            views,
-            request.excluded_goals,
-            self.config.viewpoints,
-            self.config.approach,
-            self._mirror,
-        )
+            reach, request.robot_pose, (entity.box_min, entity.box_max), views, request.excluded_goals,
+            self.config.viewpoints, self._mirror,
+        )  # fmt: skip
 
     def _standing(self, entity: Entity, now: float) -> float:
-        """Return the chance, (0, 1], that the entity is still where the map has it (VLM-DEWM A.5.2); 1 without a doubt.
+        """Return the probability, (0, 1], that the entity is still at its place in the map (VLM-DEWM A.5.2).
 
-        A doubt is a state UNCERTAIN, or an age above the half-life of its kind's prior of moving.
+        It is below 1 only if the entity is in state UNCERTAIN, or its age is above the half-life of its kind.
         """
         believed = entity.confidence if entity.state is EntityState.UNCERTAIN else 1.0
         stays = self._stays(entity, now)
@@ -231,27 +243,27 @@ class SemanticMapExpert:
         )
 
     def _stays(self, entity: Entity, now: float) -> float:
-        """Return the chance that the entity has not moved since it was seen; 1 where nobody knows when that was."""
+        """Return the probability that the entity has not moved since it was seen; 1 if its age is unknown."""
         age = now - entity.last_seen
         return self._priors.of(entity.label).chance_to_stay(age) if math.isfinite(age) else 1.0
 
     def _is_promising(self, choice: _Choice, entities: Mapping[int, Entity]) -> bool:
-        """Return whether a closer look may confirm it: the entity itself fits, its surroundings are not
-        known.
+        """Return whether observing the candidate from nearer may confirm it: the entity itself matches, and
+        its surroundings are unknown.
         """
         assert self._grid is not None
         refused = (
-            choice.judgement.by != OfflineReasoner.name and choice.judgement.confidence < self.config.unsure
+            choice.judgement.by != OfflineReasoner.name and choice.judgement.confidence < SEMANTIC_MAP_UNSURE
         )
         if choice.candidate.semantic_score < self.config.query.promising or refused:
             return False
         entity = entities[choice.entity_id]
-        unknown = unknown_share(self._grid, entity.box_min, entity.box_max, self.config.surroundings)
+        unknown = unknown_share(self._grid, entity.box_min, entity.box_max, SEMANTIC_MAP_SURROUNDINGS)
         return unknown >= self.config.unknown_share
 
     def _prefilter(self, graphs: Sequence[QueryGraph], entities: Mapping[int, Entity]) -> dict[int, Entity]:
-        """Return entities near the target or a neighbour phrase in the embedding (eq. 18), or that share a word
-        with one.
+        """Return the entities whose embedding is near that of the target or of a neighbour phrase (eq. 18),
+        or whose name shares a word with one of these phrases.
         """
         if len(entities) < self.config.prefilter_from:
             return dict(entities)
@@ -260,7 +272,7 @@ class SemanticMapExpert:
         vectors = self._phrases.vectors([phrase for phrase, _ in phrases])
         limits = np.array(
             [
-                self.config.target_similarity if target else self.config.neighbor_similarity
+                SEMANTIC_MAP_TARGET_SIMILARITY if target else SEMANTIC_MAP_NEIGHBOR_SIMILARITY
                 for _, target in phrases
             ]
         )
@@ -283,7 +295,7 @@ class SemanticMapExpert:
     ) -> Proposal:
         candidate, judgement = choice.candidate, choice.judgement
         entity = entities[candidate.entity_id]
-        score = choice.score if accepted else self.config.promising_confidence * candidate.semantic_score
+        score = choice.score if accepted else SEMANTIC_MAP_PROMISING_CONFIDENCE * candidate.semantic_score
         by_model = judgement.rationale if judgement.by != OfflineReasoner.name else ""
         why = by_model or self._why(candidate, accepted)
         others = tuple(i for i in _bound(candidate) if i != entity.id)
@@ -305,7 +317,9 @@ class SemanticMapExpert:
         )
 
     def _doubt(self, entity: Entity, now: float) -> str:
-        """Return in words why the entity is to be looked at before anything is done about it; "" where it is not."""
+        """Return a clause that says why the entity must be looked at before acting on it; "" if it need not
+        be.
+        """
         if entity.state is EntityState.UNCERTAIN:
             return "; it was looked for there in vain, so I look first"
         if self._stays(entity, now) >= _STALE:
@@ -313,8 +327,10 @@ class SemanticMapExpert:
         return f"; it was seen {duration_in_words(now - entity.last_seen)} ago and may have moved, so I look first"
 
     def _why(self, candidate: Candidate, accepted: bool) -> str:
-        """Return what of the query holds of a candidate and what does not, as far as the map shows."""
-        met, unmet = reasons(candidate.predicate_scores, self.config.query)
+        """Return a clause that says which parts of the query hold for a candidate and which do not, by the
+        map.
+        """
+        met, unmet = reasons(candidate.predicate_scores)
         if accepted:
             return f"it is {listed([*met, *unmet])}" if met or unmet else ""
         fits = f"it is {listed(met)} and may be the one" if met else "it may be the one"
@@ -337,7 +353,7 @@ def _going(entity: Entity, length: float, accepted: bool) -> str:
 
 
 def _bound(candidate: Candidate) -> list[int]:
-    """Return the ids of the entities to which the anchors were bound."""
+    """Return the ids of the entities that are bound to the query's anchors for this candidate."""
     bindings = candidate.bindings
     values = bindings.values() if isinstance(bindings, Mapping) else bindings
     return [int(v) for v in values if v is not None and not math.isnan(float(v)) and int(v) > 0]

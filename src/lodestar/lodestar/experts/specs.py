@@ -1,4 +1,4 @@
-"""The record of an expert: everything that the rest of the robot has to know of one."""
+"""Specification of an expert: its name, factory, colour, topics and prior."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class Role(Enum):
-    """A part that one expert plays for the decision loop; each has one holder."""
+    """A role of an expert in the decision loop; each role has one holder."""
 
-    EXPLORER = "explorer"  # its EXPLORED ends exploration
-    MAP_EXPERT = "map expert"  # has viewpoints of known entities; its NO_VIEWPOINT says that none leads there
+    EXPLORER = "explorer"  # its EXPLORED ends an exploration
+    MAP_EXPERT = "map expert"  # has viewpoints of known entities; NO_VIEWPOINT = none is reachable
     VIEWER = "viewer"  # its confidence is V_vlm (RoboAtlas IV-A)
 
 
 @dataclass(frozen=True)
 class ExpertTools:
-    """Parts of others that a factory may use.
+    """Shared parts that the factory of an expert may use.
 
-    reasoner: None where the expert's configuration has no field of that name. priors(file): priors of categories, which
-    raises BadPriors.
+    reasoner: None if the expert's configuration has no field `reasoner`. priors(file): returns the priors of
+    categories; raises BadPriors.
     """
 
     phrases: PhraseBook | None
@@ -38,13 +38,13 @@ class ExpertTools:
     priors: Callable[[str], CategoryPriors]
 
     def mind(self) -> Reasoner:
-        """Return the reasoner. Raises ValueError where there is none."""
+        """Return the reasoner. Raises ValueError if there is none."""
         if self.reasoner is None:
             raise ValueError("this expert asks a reasoner: give its configuration a field `reasoner`")
         return self.reasoner
 
     def book(self) -> PhraseBook:
-        """Return the phrase book. Raises ValueError where there is none."""
+        """Return the phrase book. Raises ValueError if there is none."""
         if self.phrases is None:
             raise ValueError("this expert compares words: give it a phrase book")
         return self.phrases
@@ -52,10 +52,10 @@ class ExpertTools:
 
 @dataclass(frozen=True)
 class ExpertSpec:
-    """An expert as data, and the factory that makes it. The factory imports its algorithm when it is called.
+    """Specification of an expert, with the factory `make`, which imports the algorithm when it is called.
 
-    make(config, tools): returns an object with `name` and `propose` (`protocol.Expert`). It gets the facts for which
-    it has a setter (`protocol`).
+    make(config, tools): returns an object with `name` and `propose` (`protocol.Expert`). It receives the
+    facts for which it has a setter (`protocol`).
     """
 
     name: str  # arm of the policy; its node is NAME_expert
@@ -63,17 +63,14 @@ class ExpertSpec:
     make: Callable[[Any, ExpertTools], Any]
     color: tuple[float, float, float]  # red, green, blue in [0, 1], in RViz and in pictures of a run
     roles: frozenset[Role] = frozenset()
-    #: expected reward per feature before anything was learned, for LinUCB's prior "directed"
+    #: expected reward per feature before learning, for LinUCB's prior "directed"
     prior: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    turns: int = 1  # decisions in a row that the policy "fixed" gives it
-    publishes: tuple[
-        str, ...
-    ] = ()  # topics of its node that others read, by the names under which they listen
-    recorded: tuple[str, ...] = ()  # those of them that a recording keeps
-    shown: Mapping[str, object] = field(
-        default_factory=lambda: MappingProxyType({})
-    )  # its parameters with RViz
-    executable: str = "expert"  # that runs it; "expert" gives it the grid, the scene and the phrases' vectors
+    turns: int = 1  # consecutive decisions under the policy "fixed"
+    publishes: tuple[str, ...] = ()  # names of topics of its node that others subscribe to
+    recorded: tuple[str, ...] = ()  # subset that is recorded
+    # parameter values used with RViz
+    shown: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    executable: str = "expert"  # that runs it; "expert" supplies the grid, the scene and the phrases' vectors
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -87,15 +84,15 @@ class ExpertSpec:
 
     @property
     def node(self) -> str:
-        """Return the name of its node and of its part of the configuration."""
+        """Return the name of its node, and of its section in the configuration."""
         return f"{self.name}_expert"
 
     @property
     def reasons(self) -> bool:
-        """Return whether it asks a reasoner."""
+        """Return whether the expert uses a reasoner (such as a language model)."""
         return any(item.name == "reasoner" for item in fields(self.config))
 
     @property
     def topics(self) -> tuple[tuple[str, str], ...]:
-        """Return the name under which others listen and the topic, of all that its node publishes for them."""
+        """Return (name, topic) of each topic that its node publishes for others."""
         return tuple((name, f"{self.node}/{name}") for name in self.publishes)

@@ -1,4 +1,4 @@
-"""Detects the start of a directive, at which a reasoner's budget and memory are reset."""
+"""Detection of a new directive, at which a reasoner's budget and memory are reset."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 from lodestar.experts.protocol import ProposalRequest
 from lodestar.language.directive import Directive
 
-PAUSE = 60.0  # s without a request after which the same words are a new task
+PAUSE = 60.0  # s without a request after which the same directive counts as new
 
 
 class TaskWatch:
-    """Call `begin` at the first request of each directive."""
+    """Calls `begin` at the first request of each directive."""
 
     def __init__(self, begin: Callable[[], None]) -> None:
         self._begin = begin
@@ -19,7 +19,7 @@ class TaskWatch:
         self._stamp = 0.0
 
     def see(self, request: ProposalRequest) -> None:
-        """Record a request; call `begin` if it starts a directive."""
+        """Note a request; call `begin` if it starts a directive."""
         silence = request.stamp - self._stamp
         same = self._directive is request.directive or self._directive == request.directive
         if not same or not 0.0 <= silence <= PAUSE:

@@ -1,4 +1,4 @@
-"""The part of the grid that a camera has not looked at, for one expert and the step that is searched."""
+"""The part of the grid that one expert's camera has not looked at, for the current step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from lodestar.scene.mirror import SceneMirror
 
 
 class UnseenFloor:
-    """Looks of one camera, and what they leave. fov: radians, horizontal, before the first view."""
+    """Record of one camera's observations of the floor, and of the floor not looked at. fov: radians,
+    horizontal, initial value before the first view.
+    """
 
     def __init__(self, limits: LookConfig, camera_height: float, fov: float) -> None:
         self.looked = LookedAt(limits, camera_height=camera_height)
@@ -26,11 +28,11 @@ class UnseenFloor:
         self._newest = -math.inf  # stamp of the newest request, seconds
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
-        """Follow the grid."""
+        """Set the grid."""
         self.looked.set_grid(grid)
 
     def add_view(self, map_from_camera: np.ndarray, camera: PinholeCamera, stamp: float) -> None:
-        """Record a view from this (4, 4) pose (optical frame): what it shows counts as looked at."""
+        """Record a view from this (4, 4) pose (optical frame): its cells count as looked at."""
         heading = view_heading(map_from_camera)
         if heading is None:
             return
@@ -42,8 +44,10 @@ class UnseenFloor:
     def wanted(
         self, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return `LookedAt.wanted` for a request: of its scope's rooms only, and without looks that are too old."""
-        if request.stamp < self._newest - self._limits.interval:  # the clock has begun anew
+        """Return `LookedAt.wanted` for a request, restricted to its scope's rooms and without outdated
+        observations.
+        """
+        if request.stamp < self._newest - self._limits.interval:  # the clock restarted
             self.looked.clear()
         self._newest = request.stamp
         self.looked.count_from(request.looks_since)

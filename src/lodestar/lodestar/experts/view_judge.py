@@ -1,4 +1,4 @@
-"""The image that a reasoner is asked about, and the time that a decision stands for its word."""
+"""Choice of the image that a reasoner judges, and of how long the robot stands for the answer."""
 
 from __future__ import annotations
 
@@ -8,10 +8,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.experts.protocol import ProposalRequest
-from lodestar.experts.standing import StandingConfig
 from lodestar.geometry.poses import apart
 from lodestar.language.reasoner import OfflineReasoner, Reasoner
 from lodestar.language.views import ViewAnswer, ViewQuestion
+
+STANDING_PATIENCE = 3.0  # seconds from the question; never beyond the decision's deadline; chosen
+STANDING_SLACK = 0.2  # seconds before either end at which it decides without the model; chosen
+# score of a detection, 0..1, from which the robot does not wait for the model; chosen: the detector suffices
+STANDING_SURE = 0.5
+STANDING_DISTANCE = 0.2  # metres within which a view is the same one; chosen
+STANDING_ANGLE = math.radians(10.0)  # radians within which a view is the same one; chosen
+STANDING_AGE = 30.0  # seconds after which the same view is asked about anew; chosen
+# seconds without standing after a wait without an answer, doubled for each further one in a row; chosen
+STANDING_REST = 30.0
+STANDING_LONGEST_REST = 300.0  # seconds without standing, at most; chosen
 
 _LEFT = "the robot has left the view that the language model looks at"
 
@@ -24,42 +34,42 @@ class _Asked:
 
 
 class ViewJudge:
-    """Asks once for each view: where the robot has arrived, and where it has turned to.
+    """Asks the reasoner once per view: at each place and heading where the robot has stopped.
 
-    An answer is used only while the robot stands as it stood when the image was taken, for whatever is decided there. A
-    decision that has nothing sure stands for the answer (`judge` returns None) up to the patience of `standing_until`;
-    after a wait that brought nothing, the next ones do not stand for a while, though the model is still asked.
+    An answer is used only while the robot stands as it stood when the image was taken, for any decision there.
+    Without a confident detection the robot stands for the answer (`judge` returns None) for at most the patience of
+    `standing_until`. After a wait without an answer, the next decisions do not stand for a while, but the model is
+    still asked.
     """
 
-    def __init__(self, reasoner: Reasoner, config: StandingConfig) -> None:
-        self._reasoner, self._config = reasoner, config
+    def __init__(self, reasoner: Reasoner) -> None:
+        self._reasoner = reasoner
         self._offline = OfflineReasoner()
         self._asked: _Asked | None = None
         self._rest, self._rests_until = 0.0, -math.inf
 
     def forget(self) -> None:
-        """Begin another task."""
+        """Reset the per-task state."""
         self._asked = None
         self._reasoner.begin_task()
 
     def standing_until(self, request: ProposalRequest) -> float:
-        """Return the stamp, seconds, up to which a decision stands for an answer."""
-        config = self._config
-        return min(request.stamp + config.patience, request.deadline) - config.slack
+        """Return the stamp, seconds, until which the robot stands for an answer."""
+        return min(request.stamp + STANDING_PATIENCE, request.deadline) - STANDING_SLACK
 
     def judge(
         self, request: ProposalRequest, question: ViewQuestion, taken_at: np.ndarray
     ) -> ViewAnswer | None:
-        """Return the answer about this view, offline where there is none; None = ask again soon.
+        """Return the answer about this view, the offline one if there is no other; None = ask again soon.
 
-        question: about the newest image. taken_at: (3,) pose in map of the camera, in plan, when it was taken.
+        question: about the newest image. taken_at: (3,) pose in map of the robot when the image was taken.
         """
         if not self._reasoner.waits:
             answer = self._reasoner.judge_view(question)
             return answer if answer is not None else self._alone(question, "")
-        if request.stamp < self._rests_until - self._config.longest_rest:  # the clock has begun anew
+        if request.stamp < self._rests_until - STANDING_LONGEST_REST:  # the clock restarted
             self._rest, self._rests_until = 0.0, -math.inf
-        # a request may stand for seconds, and have come while the robot still turned
+        # a request may be open for seconds, and may come while the robot still turns
         here = taken_at if question.stamp > request.stamp else np.asarray(request.robot_pose, np.float64)
         is_here = self._is_same(taken_at, request.robot_pose)
         asked = self._about(request, question, taken_at if is_here else None, here)
@@ -72,7 +82,7 @@ class ViewJudge:
                 return self._alone(question, answer.rationale)
         if not is_here and self._asked is not None and self._asked.epoch == request.epoch:
             return self._alone(question, f"offline: {_LEFT}")
-        sure = any(point.score >= self._config.sure for point in question.points)
+        sure = any(point.score >= STANDING_SURE for point in question.points)
         if request.may_wait and not sure and request.stamp >= self._rests_until:
             return None
         if not request.may_wait:
@@ -82,9 +92,9 @@ class ViewJudge:
     def _about(
         self, request: ProposalRequest, question: ViewQuestion, taken_at: np.ndarray | None, here: np.ndarray
     ) -> ViewQuestion | None:
-        """Return what is asked here: once per place and heading; None where no image of it has come yet.
+        """Return the question to ask here, one per place and heading; None while there is no image from here.
 
-        taken_at: pose (3,) of an image of here. here: pose (3,) of the robot now.
+        taken_at: pose (3,) of an image from here. here: current pose (3,) of the robot.
         """
         if self._asked is not None and self._holds(self._asked, question, here):
             return self._asked.question
@@ -94,23 +104,26 @@ class ViewJudge:
         return question
 
     def _holds(self, before: _Asked, question: ViewQuestion, here: np.ndarray) -> bool:
-        """Return whether the image that was asked about shows what is asked now, from where the robot stands now."""
+        """Return whether the earlier question is the same and its image shows the view from the robot's current
+        pose.
+        """
         asked = before.question
         same = (asked.target, asked.neighbors, asked.constraints) == (
             question.target, question.neighbors, question.constraints,
         )  # fmt: skip
-        recent = 0.0 <= question.stamp - asked.stamp <= self._config.age
+        recent = 0.0 <= question.stamp - asked.stamp <= STANDING_AGE
         return same and recent and self._is_same(before.taken_at, here)
 
     def _is_same(self, one: np.ndarray, other: np.ndarray) -> bool:
         metres, turned = apart(one, other)
-        return metres <= self._config.distance and turned <= self._config.angle
+        return metres <= STANDING_DISTANCE and turned <= STANDING_ANGLE
 
     def _alone(self, question: ViewQuestion, why: str) -> ViewAnswer:
         return replace(self._offline.judge_view(question), rationale=why)
 
     def _note_vain(self, stamp: float) -> None:
-        """A wait brought nothing."""
-        config = self._config
-        self._rest = min(max(2.0 * self._rest, config.rest), config.longest_rest)
+        """Lengthen the time for which the robot does not stand for answers, after a wait without an answer.
+        stamp: now, seconds.
+        """
+        self._rest = min(max(2.0 * self._rest, STANDING_REST), STANDING_LONGEST_REST)
         self._rests_until = stamp + self._rest

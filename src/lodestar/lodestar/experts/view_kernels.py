@@ -1,5 +1,5 @@
-"""Compiled rays from viewpoints: how far each sees, what is new there, and over which furniture it looks; and the
-places from which a piece of frontier is seen.
+"""Compiled ray casting from viewpoints: visible range, unseen area, views over furniture, and candidate viewpoints of
+frontier pieces.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from lodestar.grid.visibility import least_in_sight, ray_buffers, ray_cells, sig
 
 @njit(cache=True)
 def ray_over(cells, occupied_from, owner, u0, v0, du, dv, reach, flat, entered, more, further):
-    """`ray_cells`, continued over the known furniture that ends the ray. Returns the number of cells, and the
-    index of the cell that ended the ray (equal to the number if none did).
+    """Trace a ray as `ray_cells` does, and continue it over the known furniture that it hits. Return the
+    number of cells, and the index of the cell that ended the ray (equal to the number if none did).
     """
     n = ray_cells(cells, occupied_from, u0, v0, du, dv, reach, flat, entered)
     values, owners = cells.ravel(), owner.ravel()
@@ -38,13 +38,15 @@ def ray_over(cells, occupied_from, owner, u0, v0, du, dv, reach, flat, entered, 
 
 @njit(cache=True)
 def _directions(angles):
-    """Return the cosines and sines, (N,) float64 each, of angles (N,): they are those of the rays of every place."""
+    """Return the cosines and sines, (N,) float64 each, of angles (N,), shared by the rays of all places."""
     return np.cos(angles), np.sin(angles)
 
 
 @njit(cache=True)
 def sector_gains(cells, occupied_from, unseen, closest, owner, starts, reach, depth, sectors, rays):
-    """(N, sectors) area of unseen cells in view of each start, in cells; a ray ends `depth` into the unknown."""
+    """Return (N, sectors) area of unseen cells in view of each start, in cells; a ray ends `depth` into unknown
+    space.
+    """
     flat, entered = ray_buffers(reach)
     more, further = ray_buffers(reach)
     values, wanted, needed = cells.ravel(), unseen.ravel(), closest.ravel()
@@ -76,10 +78,10 @@ def sector_gains(cells, occupied_from, unseen, closest, owner, starts, reach, de
 def _mark(cells, occupied_from, index, closest, owner, start, in_view, reach, depth, cosines, sines, buffers, own,
           mark, new):  # fmt: skip
     """Set `own` (count,) to `mark` at the numbers (`index` >= 0) of the cells that one start sees in its sectors
-    `in_view` (sectors,). Returns how many were not so before; they are new[:n].
+    `in_view` (sectors,). Return the number of newly marked ones, which are new[:n].
 
-    A ray is followed here as by `ray_cells`, and no farther than it shows something; what lies over known furniture
-    that ends it is left to `ray_over`.
+    Rays are traced here as in `ray_cells`, and only as far as they show something. Parts over known furniture are
+    left to `ray_over`.
     """
     flat, entered, more, further = buffers
     values, numbers, needed, owners = cells.ravel(), index.ravel(), closest.ravel(), owner.ravel()
@@ -148,18 +150,23 @@ def views(cells, occupied_from, index, closest, owner, starts, in_view, reach, d
     sectors = in_view.shape[1]
     cosines, sines = _directions(2.0 * math.pi * (np.arange(sectors * rays) + 0.5) / (sectors * rays))
     buffers = ray_buffers(reach) + ray_buffers(reach)
-    seen, new = np.zeros((len(starts), count), np.bool_), np.empty(count, np.int64)
+    own, new = np.zeros(count, np.int32), np.empty(count, np.int64)
+    seen = np.zeros((len(starts), count), np.bool_)
     for i in range(len(starts)):
-        _mark(
+        found = _mark(
             cells, occupied_from, index, closest, owner, starts[i], in_view[i], reach, depth, cosines, sines, buffers,
-            seen[i], True, new,
+            own, i + 1, new,
         )  # fmt: skip
+        for k in range(found):
+            seen[i, new[k]] = True
     return seen
 
 
 @njit(cache=True)
 def view_sums(cells, occupied_from, index, closest, owner, starts, in_view, reach, depth, weights, rays):
-    """Return (N, W) float64: the sums of the weights (count, W) of the numbered cells that each start sees."""
+    """Return (N, W) float64: for each of N starts the sums of the W weights, (count, W), of the numbered
+    cells in view.
+    """
     sectors = in_view.shape[1]
     cosines, sines = _directions(2.0 * math.pi * (np.arange(sectors * rays) + 0.5) / (sectors * rays))
     buffers = ray_buffers(reach) + ray_buffers(reach)
@@ -178,8 +185,8 @@ def view_sums(cells, occupied_from, index, closest, owner, starts, in_view, reac
 
 @njit(cache=True)
 def _picks(usable, lengths, row, column, reach):
-    """Return the flat indices of the usable cell closest to a cell, and of that with the least length, of those in the
-    square of half side `reach` cells around it; -1 = there is none.
+    """Return flat indices of two usable cells in the square of half side `reach` cells around a cell: the closest
+    one, and the one with the least length; -1 = there is none.
     """
     rows, columns = usable.shape
     nearest, quickest, away, least = -1, -1, 0, np.inf
@@ -196,8 +203,9 @@ def _picks(usable, lengths, row, column, reach):
 
 @njit(cache=True)
 def piece_candidates(cells, occupied_from, roomy, narrow, lengths, middles, standoff, glance):
-    """Return flat indices (K, 3) of the candidates of pieces with these middles (K, 2); -1 = there is none. A place
-    without room to turn is one only where none within the standoff has it.
+    """Return flat indices (K, 3) of the candidate cells from which to look at K frontier pieces with these
+    middles (K, 2); -1 = there is none. A cell without room to turn is used only if no other is within the
+    standoff.
     """
     found = np.full((len(middles), 3), -1, np.int64)
     cosines, sines = sight_directions(glance)

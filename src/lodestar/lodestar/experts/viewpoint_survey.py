@@ -1,11 +1,11 @@
 """Viewpoints for unseen space: candidates, the gain of each, and the one with the largest gain per second.
 
-The seconds are those of the way and of the turn from the way's direction to the heading, as far as the robot does not
-make it while it walks. So a small rest beside it waits until nothing better is near. Unknown cells count less than free
-floor that was not looked at, because part of them are walls.
+The seconds count the drive, and the turn from the path's direction to the heading unless the robot makes it
+while it walks. A small unseen area nearby is therefore left until no better viewpoint is near. Unknown cells
+count less than unseen free floor, because some are walls.
 
-Areas are summed as whole numbers of cells, and weights as whole parts of one. Such sums are exact in any order, so that
-every processor compares the same gains.
+Areas are summed as whole numbers of cells, and weights as multiples of 1 / `_PARTS`. Such sums are exact in
+any order, so that every processor compares the same gains.
 """
 
 from __future__ import annotations
@@ -17,28 +17,42 @@ from functools import cached_property
 import cv2
 import numpy as np
 
-from lodestar.experts.config import StopConfig
+from lodestar.experts.config import STOP_BEYOND, STOP_DEPTH, StopConfig
 from lodestar.experts.coverage import SECTORS, LookedAt
 from lodestar.experts.view_kernels import piece_candidates
 from lodestar.geometry.poses import wrap_angle
-from lodestar.grid.config import PaceConfig
 from lodestar.grid.footprint import GO2, footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.pace import seconds_of
+from lodestar.grid.pace import PACE_LOOK, PACE_SPEED, seconds_of
 
-_PARTS = 256.0  # of a weight of 1; float32 sums them exactly up to 65,536 cells of weight 1
+# metres of clearance of a viewpoint; chosen: the footprint fits at every heading that counts
+STOP_CLEARANCE = 0.36
+# metres of clearance of a viewpoint for a piece of frontier without such a viewpoint; chosen
+STOP_NARROW_CLEARANCE = 0.30
+STOP_SPACING = 0.5  # metres between candidates of the lattice; chosen
+STOP_CANDIDATES = 300  # candidates of the lattice, at most; chosen
+STOP_STANDOFF = 2.0  # metres from a piece of frontier to further candidates; chosen
+STOP_GLANCE = 4.0  # metres from which a further candidate may see a piece of frontier; chosen
+STOP_RANKED = 24  # viewpoints whose headings are compared, by the gain of all headings per second; chosen
+STOP_KEEP = 0.1  # share by which another viewpoint must be better to replace the last goal; chosen
+STOP_SAMPLES = 3000  # blocks that represent the unseen cells, approximately; chosen
+STOP_SAME_GOAL_DISTANCE = 0.35  # metres within which a goal is the same as an excluded one; chosen
+# radians within which a goal is the same as an excluded one; chosen
+STOP_SAME_GOAL_ANGLE = math.radians(40.0)
+
+_PARTS = 256.0  # resolution of weights; float32 sums them exactly up to 65,536 cells of weight 1
 
 _SECTOR = 2.0 * math.pi / SECTORS  # radians
-_AT_ONCE = 100  # places of the lattice that are rated between two comparisons with the best; chosen
-_STEP = 0.4  # metres before a viewpoint, where the direction of the way is taken; chosen
+_AT_ONCE = 100  # lattice places rated between two comparisons with the best; chosen
+_STEP = 0.4  # metres before a viewpoint, where the path's direction is taken; chosen
 HEADINGS = wrap_angle((np.arange(SECTORS) + 0.5) * (2.0 * math.pi / SECTORS))
 
 
 @dataclass(frozen=True)
 class Stop:
-    """A viewpoint (3,) with the area, m^2, that it shows by turning there.
+    """A viewpoint (3,) with the area, m^2, that turning there shows.
 
-    share: of what is believed of the places not seen yet, 0..1, that it shows (`Survey.share`).
+    share: probability, 0..1, that the target is in the shown area (`Survey.share`).
     """
 
     viewpoint: np.ndarray
@@ -51,8 +65,8 @@ class Stop:
 class Survey:
     """Gains of viewpoints on one map. lengths: (rows, columns) path lengths, metres, inf = unreachable.
 
-    closest: (rows, columns) metres from which the unseen bands of a cell are visible (`LookedAt.wanted`).
-    prior: (rows, columns) weight of a cell, or None for 1 each. excluded: (N, 3) goals that are not to be chosen.
+    closest: (rows, columns) metres from which the unseen bands of a cell are visible (`LookedAt.wanted`). prior:
+    (rows, columns) weight of a cell, None = 1 each. excluded: (N, 3) goals not to be chosen.
     """
 
     grid: OccupancyGrid2D
@@ -65,38 +79,40 @@ class Survey:
     prior: np.ndarray | None
     excluded: np.ndarray
     config: StopConfig
-    pace: PaceConfig
 
     def __post_init__(self) -> None:
-        """Make the lengths read-only, as those that a grid keeps are: numba compiles a version for either."""
+        """Make the lengths read-only, like those cached by a grid; numba would compile another version for writable
+        arrays.
+        """
         self.lengths.setflags(write=False)
 
     @cached_property
     def clear(self) -> np.ndarray:
-        """(rows, columns) metres to the nearest obstacle."""
+        """Return (rows, columns) metres to the nearest obstacle."""
         return self.grid.clearance
 
     @property
     def view(self) -> float:
-        """Return the range of a view, metres: `reach`, at most `glance` plus `depth` into the unknown."""
-        return min(self.reach, self.config.glance + self.config.depth)
+        """Return the range of a view, metres: `reach`, but at most STOP_GLANCE plus STOP_DEPTH."""
+        return min(self.reach, STOP_GLANCE + STOP_DEPTH)
 
     @cached_property
     def _standing(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the cells where the robot has room to turn, and those where it fits at all."""
+        """Return the reachable cells with room to turn, and those where the robot fits at all."""
         reachable = np.isfinite(self.lengths)
         return (
-            reachable & (self.clear >= self.config.clearance),
-            reachable & (self.clear >= self.config.narrow_clearance),
+            reachable & (self.clear >= STOP_CLEARANCE),
+            reachable & (self.clear >= STOP_NARROW_CLEARANCE),
         )
 
     def candidates(self, middles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return cells (N, 2) from which pieces may be looked into, at most three for each, and the index (N,) of the
-        piece: the nearest by path, the closest to it, and the first one on the way that sees its middle, (K, 2) cells.
+        """Return candidate cells (N, 2) for looking at frontier pieces, at most three per piece, and the
+        index (N,) of the piece. The candidates are the cell nearest by path, the one closest to the piece,
+        and the first on the path that sees the piece's middle, (K, 2) cells.
         """
         roomy, narrow = self._standing
-        standoff = math.ceil(self.config.standoff / self.grid.resolution)
-        glance = min(self.config.glance, self.reach) / self.grid.resolution
+        standoff = math.ceil(STOP_STANDOFF / self.grid.resolution)
+        glance = min(STOP_GLANCE, self.reach) / self.grid.resolution
         found = piece_candidates(
             self.grid.cells, self.grid.occupied_from, roomy, narrow, self.lengths, middles, standoff, glance
         )
@@ -106,26 +122,26 @@ class Survey:
         return cells, np.nonzero(new)[0]
 
     def lattice(self) -> np.ndarray:
-        """Return cells (N, 2) with room to turn, `spacing` apart and fixed in map, with unseen cells within view;
-        if they are too many, the nearest by path and an even sample of the others.
+        """Return cells (N, 2) with room to turn, STOP_SPACING apart and fixed in map, with unseen cells within view; if
+        there are too many, the nearest by path and an even sample of the others.
         """
-        step = max(round(self.config.spacing / self.grid.resolution), 1)
+        step = max(round(STOP_SPACING / self.grid.resolution), 1)
         phase = [-round(float(o) / self.grid.resolution) % step for o in self.grid.origin]
         size = 2 * math.ceil(self.view / self.grid.resolution) + 1
         amount = cv2.boxFilter(self.unseen.astype(np.float32), -1, (size, size), normalize=False)
         rows, columns = slice(phase[1], None, step), slice(phase[0], None, step)
         usable = self._standing[0][rows, columns] & (amount[rows, columns] >= 1.0)
         cells = np.argwhere(usable) * step + (phase[1], phase[0])
-        if len(cells) <= self.config.candidates:
+        if len(cells) <= STOP_CANDIDATES:
             return cells
         cells = cells[np.argsort(self.lengths[cells[:, 0], cells[:, 1]], kind="stable")]
-        near = self.config.candidates // 2
-        others = np.linspace(near, len(cells) - 1, self.config.candidates - near).astype(np.int64)
+        near = STOP_CANDIDATES // 2
+        others = np.linspace(near, len(cells) - 1, STOP_CANDIDATES - near).astype(np.int64)
         return np.concatenate([cells[:near], cells[others]])
 
     def allowed(self, points: np.ndarray, tried: bool = False) -> np.ndarray:
-        """Return (N, SECTORS) bool: headings at which the robot fits at points (N, 2), except those of excluded
-        goals, unless `tried` ones count.
+        """Return (N, SECTORS) bool: headings at which the robot fits at points (N, 2), without those of excluded
+        goals unless `tried`.
         """
         allowed = np.ones((len(points), SECTORS), bool)
         rows, columns = self.grid.cells_of(points).T
@@ -138,15 +154,15 @@ class Survey:
         return allowed if tried else allowed & ~self.barred(points)
 
     def barred(self, points: np.ndarray) -> np.ndarray:
-        """Return (N, SECTORS) bool: headings at points (N, 2) that are those of excluded goals."""
+        """Return (N, SECTORS) bool: headings at points (N, 2) that match excluded goals."""
         goals = self.excluded
         away = np.hypot(*(points[:, None] - goals[None, :, :2]).T).T
         turned = np.abs(wrap_angle(HEADINGS - goals[:, 2:]))
-        return (away <= self.config.same_goal_distance) @ (turned <= self.config.same_goal_angle)
+        return (away <= STOP_SAME_GOAL_DISTANCE) @ (turned <= STOP_SAME_GOAL_ANGLE)
 
     @cached_property
     def _within(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (row, column) of the unseen cells near a reachable one, the only ones that can come into view."""
+        """Return (row, column) of the unseen cells near a reachable one; only these can come into view."""
         size = 2 * math.ceil(self.view / self.grid.resolution) + 1
         near = cv2.boxFilter(np.isfinite(self.lengths).astype(np.float32), -1, (size, size), normalize=False)
         rows, columns = np.nonzero(self.unseen & (near > 0.5))
@@ -154,13 +170,13 @@ class Survey:
 
     @cached_property
     def _stride(self) -> int:
-        """Return the side, cells, of the blocks that represent their unseen cells."""
-        return max(math.ceil(math.sqrt(len(self._within[0]) / self.config.samples)), 1)
+        """Return the side, in cells, of the blocks that represent their unseen cells."""
+        return max(math.ceil(math.sqrt(len(self._within[0]) / STOP_SAMPLES)), 1)
 
     @cached_property
     def _samples(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the number of each unseen cell's block (rows, columns; -1 = none), and each block's number of unseen
-        cells (n,) without and with weights: unknown cells count less, and all are multiplied by the prior.
+        """Return the block number of each unseen cell (rows, columns; -1 = none), and each block's number of unseen
+        cells (n,), unweighted and weighted: unknown cells count less, and all are multiplied by the prior.
         """
         rows, columns = self._within
         width = self.unseen.shape[1] // self._stride + 1
@@ -174,7 +190,7 @@ class Survey:
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        """Return the weight (n,) of each cell of `_within`."""
+        """Return the weights (n,) of the n unseen cells that `_within` returns."""
         rows, columns = self._within
         weight = np.where(self.grid.unknown[rows, columns], self.config.unknown_share, 1.0)
         if self.prior is not None:
@@ -182,11 +198,10 @@ class Survey:
         return np.rint(weight * _PARTS) / _PARTS
 
     def shown(self, points: np.ndarray, tried: bool = False) -> np.ndarray:
-        """Return the area (N, 2) in m^2 that points (N, 2) show by turning in place, without and with weights."""
+        """Return the area (N, 2) in m^2 that turning in place at points (N, 2) shows, unweighted and weighted."""
         index, *sizes = self._samples
-        once, places = np.unique(
-            points @ (1.0, 1.0j), return_inverse=True
-        )  # several pieces share a candidate
+        # several pieces share a candidate
+        once, places = np.unique(points @ (1.0, 1.0j), return_inverse=True)
         points = np.stack([once.real, once.imag], axis=1)
         in_view = window_sums(self.allowed(points, tried).astype(np.float64), self.fov) > 0.0
         sums = self.looked.view_sums(
@@ -195,14 +210,14 @@ class Survey:
             index,
             np.stack(sizes, axis=1),
             self.view,
-            self.config.depth,
+            STOP_DEPTH,
             self._stride,
             self.closest,
         )
         return self._areas(sums)[places]
 
     def _bounds(self, cells: np.ndarray) -> np.ndarray:
-        """Return the area (N, 2) in m^2 that `shown` does not exceed at cells (N, 2): all within a view's range."""
+        """Return an upper bound (N, 2) in m^2 of `shown` at cells (N, 2): all unseen area within a view's range."""
         reach = math.ceil(self.view / self.grid.resolution) + self._stride
         low = np.maximum(cells - reach, 0)
         high = np.minimum(cells + reach + 1, self.unseen.shape)
@@ -216,21 +231,21 @@ class Survey:
         return self._areas(sums)
 
     def share(self, shown: float) -> float:
-        """Return the share, 0..1, of the weight of all unseen cells and of what lies beyond the map that is shown with
-        such a weighted area, m^2: the probability that it shows the target, if the weights are right.
+        """Return the probability, 0..1, that a view of this weighted area, m^2, shows the target, if the weights are
+        right: its share of the weight of all unseen cells and of the space beyond the map.
         """
         unseen = self._areas(self._samples[2].sum())
-        return float(shown / (unseen + self.config.beyond)) if shown > 0.0 else 0.0
+        return float(shown / (unseen + STOP_BEYOND)) if shown > 0.0 else 0.0
 
     def _areas(self, cells: np.ndarray) -> np.ndarray:
-        """Return numbers of cells in m^2, without the rounding of their product: 15 cells of 0.1 m are 0.15 m^2."""
+        """Return numbers of cells in m^2, rounded: 15 cells of 0.1 m are 0.15 m^2."""
         return np.round(cells.astype(np.float64) * self.grid.resolution**2, 9)
 
     def headings(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the best heading (N,), radians, at points (N, 2), and the area (N,) in m^2 that it shows."""
         if len(points) == 0:
             return np.empty(0), np.empty(0)
-        sectors = self.looked.sector_gains(points, self.unseen, self.view, self.config.depth, self.closest)
+        sectors = self.looked.sector_gains(points, self.unseen, self.view, STOP_DEPTH, self.closest)
         shown = np.where(self.allowed(points), window_sums(sectors, self.fov), -1.0)
         best = shown.argmax(axis=1)
         return HEADINGS[best], np.maximum(shown[np.arange(len(points)), best], 0.0)
@@ -245,12 +260,13 @@ class Survey:
         *,
         robot: np.ndarray,
     ) -> Stop | None:
-        """Return the stop with the largest gain per second, of those that show at least `min_gain`; the last goal (3,)
-        while it shows half as much and no other is better by the share `keep`.
+        """Return the viewpoint with the largest gain per second among those that show at least `min_gain`;
+        None if there is none.
 
-        A last goal that shows at least `finish_gain` is finished before one that is more than twice as far away:
-        to come back for it would cost more than to go there first.
-        points: (N, 2) candidates besides those of the lattice. shown: (N, 2) as from `shown`. robot: (3,) pose.
+        The last goal (3,) is kept while it shows half as much and no other viewpoint is better by the share
+        STOP_KEEP. If it shows at least `finish_gain`, it also precedes a viewpoint more than twice as far
+        away, because returning later would cost more. points: (N, 2) candidates besides those of the lattice.
+        shown: (N, 2) as from `shown`. robot: (3,) pose.
         """
         kept = last is not None and self._reachable(last)
         if kept:
@@ -265,10 +281,10 @@ class Survey:
         shown = np.concatenate([shown, np.zeros((len(lattice), 2))])
         lengths = self.lengths[tuple(self.grid.cells_of(points).T)]
         wanted = np.full(len(points), min_gain)
-        seconds = lengths / self.pace.speed + self.pace.look
+        seconds = lengths / PACE_SPEED + PACE_LOOK
         favour = np.ones(len(points))
         if kept:
-            wanted[0], favour[0] = min_gain / 2.0, 1.0 + self.config.keep
+            wanted[0], favour[0] = min_gain / 2.0, 1.0 + STOP_KEEP
 
         def rated(areas: np.ndarray, at: np.ndarray | slice) -> np.ndarray:
             return np.where(areas[:, 0] >= wanted[at], areas[:, 1] / seconds[at] * favour[at], -np.inf)
@@ -280,7 +296,9 @@ class Survey:
         rest = rest[most[rest] > -np.inf]
 
         def look(least: int) -> None:
-            """Rate what is left, as long as it may be among the `least` best."""
+            """Compute the gain per second of candidates, until no other candidate can be among the `least`
+            best by its upper bound.
+            """
             nonlocal rest
             while len(rest):
                 if len(worth) > least:
@@ -290,10 +308,8 @@ class Survey:
                 worth[part] = rated(shown[part], part)
 
         left = rest
-        look(self.config.ranked)
-        order = [
-            int(i) for i in np.argsort(-worth, kind="stable")[: self.config.ranked] if math.isfinite(worth[i])
-        ]
+        look(STOP_RANKED)
+        order = [int(i) for i in np.argsort(-worth, kind="stable")[:STOP_RANKED] if math.isfinite(worth[i])]
         if not order:
             return None
         finish = kept and shown[0, 0] >= finish_gain
@@ -317,8 +333,8 @@ class Survey:
     def _without_a_sweep(
         self, points: np.ndarray, worth: np.ndarray, lengths: np.ndarray, shown: np.ndarray
     ) -> Stop | None:
-        """Return the first stop that shows something at any heading at which the robot fits: there is no room to turn
-        on the spot, so that it has to find out how it comes to stand so.
+        """Return the best viewpoint that shows something at a heading at which the robot fits; None if there
+        is none. It is for places without room to turn on the spot, where the final heading is uncertain.
         """
         for pick in np.argsort(-worth, kind="stable"):
             if not math.isfinite(worth[pick]):
@@ -331,21 +347,17 @@ class Survey:
     def _sweeps(
         self, points: np.ndarray, lengths: np.ndarray, seconds: np.ndarray, robot: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the heading (N,) at points (N, 2) to which the robot turns from its way's direction so that it sees
-        most per second, and what that is, (N,): as a share of the gain of all headings in `seconds`.
+        """Return for points (N, 2) the heading (N,) to which the robot should turn from its path's direction
+        to see most per second, and that rate (N,), as a share of the gain of all headings in `seconds`.
         """
-        sectors = self.looked.sector_gains(points, self.unseen, self.view, self.config.depth, self.closest)
+        sectors = self.looked.sector_gains(points, self.unseen, self.view, STOP_DEPTH, self.closest)
         allowed, fits = self.allowed(points), self.allowed(points, tried=True)
         whole = sectors.sum(axis=1)
-        half = min(
-            max(math.floor(self.fov / 2.0 / _SECTOR - 0.5), 0), SECTORS // 2
-        )  # sectors that are all in view
+        # sectors that are fully in view
+        half = min(max(math.floor(self.fov / 2.0 / _SECTOR - 0.5), 0), SECTORS // 2)
         arrivals = np.floor(self._arrivals(points, lengths, robot) / _SECTOR).astype(np.int64) % SECTORS
         turns = np.arange(SECTORS // 2 + 1)
-        late = (
-            seconds_of(lengths[:, None], turns[None] * _SECTOR, self.pace)
-            - seconds_of(lengths, 0.0, self.pace)[:, None]
-        )
+        late = seconds_of(lengths[:, None], turns[None] * _SECTOR) - seconds_of(lengths, 0.0)[:, None]
         best, share = np.zeros(len(points), np.int64), np.zeros(len(points))
         rows = np.arange(len(points))
         for way in (1, -1):
@@ -355,9 +367,8 @@ class Survey:
             headings = (arrivals[:, None] + way * turns[None]) % SECTORS
             rate = shown / np.maximum(whole, 1e-9)[:, None] * seconds[:, None] / (seconds[:, None] + late)
             free = np.take_along_axis(fits, headings, axis=1)
-            free[:, 1:] = np.logical_and.accumulate(
-                free[:, 1:], axis=1
-            )  # it fits at every heading on the way
+            # the robot fits at every heading in between
+            free[:, 1:] = np.logical_and.accumulate(free[:, 1:], axis=1)
             rate = np.where(free & np.take_along_axis(allowed, headings, axis=1), rate, 0.0)
             pick = rate.argmax(axis=1)
             better = rate[rows, pick] > share
@@ -366,8 +377,8 @@ class Survey:
         return HEADINGS[best], share
 
     def _arrivals(self, points: np.ndarray, lengths: np.ndarray, robot: np.ndarray) -> np.ndarray:
-        """Return the direction (N,), radians, in which the shortest way comes to points (N, 2); at the robot its
-        own.
+        """Return the direction (N,), radians, in which the shortest path arrives at points (N, 2); the robot's
+        heading if it is there.
         """
         around = np.arange(16) * (math.pi / 8.0)
         ring = points[:, None] - _STEP * np.stack([np.cos(around), np.sin(around)], axis=1)[None]

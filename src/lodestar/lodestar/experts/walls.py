@@ -1,10 +1,10 @@
-"""Keeps walls closed for the search while grazing rays carve holes into them.
+"""Closes holes that grazing sensor rays carve into walls of the grid, for the search.
 
-A ray along a wall passes through its voxels and ends in another: after some such rays the wall has a hole, until it
-is hit again from nearer. The space beyond the building seems unexplored through the hole, and a robot that goes
-there finds a wall, leaves, sees the hole open again, and returns. A real opening differs from such a hole by
-the cells beyond: through a door that opens, rays make the floor behind it known. While they have not,
-because the robot has not looked that way since, the opening is explored last.
+A ray along a wall passes through its voxels and ends in another voxel. After several such rays the wall has a
+hole, until it is hit again from nearer. Through the hole, the space beyond the building seems unexplored: a
+robot goes there, finds a wall, leaves, sees the hole open again, and returns. A real opening differs by the
+cells beyond: through a door that opens, rays make the floor behind it known. Until the robot has looked that
+way again, the opening counts as a hole and is explored last.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _AROUND = np.ones((3, 3), np.uint8)
 
 
 class SteadyWalls:
-    """Close the holes in walls. often: grids of different stamps in which a cell was occupied, from which it counts
-    as a wall.
+    """Closes the holes in walls. often: number of grids with different stamps in which a cell must be occupied to
+    count as a wall.
     """
 
     def __init__(self, often: int = 3) -> None:
@@ -32,7 +32,9 @@ class SteadyWalls:
         self._times: np.ndarray = np.empty((0, 0), np.uint8)
 
     def closed(self, grid: OccupancyGrid2D) -> OccupancyGrid2D:
-        """Return the grid with cells occupied that were walls, are free now and touch unknown cells."""
+        """Return the grid with holes filled: former wall cells that are free now and touch unknown cells are
+        occupied again.
+        """
         if grid is self._before and self._closed is not None:
             return self._closed
         self._times = carried_over(self._times, self._before, grid, 0)

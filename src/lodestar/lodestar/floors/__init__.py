@@ -1,1 +1,1 @@
-"""Floors of a building, the ways between them, and the walk on a flight of stairs."""
+"""Floors of a building, passages between them, and controllers that drive on stairs and into lifts."""

@@ -1,4 +1,4 @@
-"""One thing for each floor of a building, that of the robot's floor in use."""
+"""Objects kept once per floor of a building; the robot's floor selects the one in use."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import Generic, TypeVar
 from lodestar.floors.records import Building
 
 T = TypeVar("T")
-_STAYS = 16  # that are remembered; chosen: news wait for minutes at most
+_STAYS = 16  # number of remembered changes of floor; chosen: messages are delayed by minutes at most
 
 
 class PerFloor(Generic[T]):
-    """Keeps what belongs to one floor: `here` is that of the robot's floor, between two that of the one it has left.
+    """Keeps one object per floor. `here` is that of the robot's floor; between floors, that of the last one.
 
-    make(): called once for each floor. The first one is there before any floor is known, and belongs to the first that
-    is. What belongs to a floor that is known no longer is dropped. Not safe for threads.
+    make(): creates the object of a floor; called once per floor. The first object exists before any floor is
+    known and is assigned to the first known floor. Objects of floors that are no longer known are dropped.
+    Not thread-safe.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
         self.here = make()
-        self._of: dict[int, T] = {}  # by id of a floor
-        self._stays = deque(
-            [(-math.inf, self.here)], _STAYS
-        )  # stamp from which each was in use, the newest last
+        self._of: dict[int, T] = {}  # floor id -> object
+        # (stamp from which it was in use, object), newest last
+        self._stays = deque([(-math.inf, self.here)], _STAYS)
 
     def follow(self, building: Building) -> bool:
-        """Take that of the floor into use that the robot is on; return whether it is another one."""
+        """Select the object of the robot's floor; return whether it changed."""
         floor = building.here
         if floor is None:
             return False
@@ -45,15 +45,15 @@ class PerFloor(Generic[T]):
         return True
 
     def at(self, stamp: float) -> T | None:
-        """Return that of the floor that the robot was on at a stamp, seconds; None where that is not known any more."""
+        """Return the object of the floor on which the robot was at a stamp, seconds; None = unknown."""
         one = next((one for since, one in reversed(self._stays) if stamp >= since), None)
         return one if any(one is known for known in self.all) else None
 
     def restart_clock(self) -> None:
-        """The clock began anew: what comes now is of the robot's floor."""
+        """Assign all stamps to the robot's present floor, because the clock was set back."""
         self._stays = deque([(-math.inf, self.here)], _STAYS)
 
     @property
     def all(self) -> tuple[T, ...]:
-        """Return what there is of all floors, the first one first."""
+        """Return the objects of all known floors, or the first object if no floor is known."""
         return tuple(self._of.values()) or (self.here,)

@@ -1,4 +1,4 @@
-"""Floors of a building and the ways between them, as records."""
+"""Records of the floors of a building and the passages between them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ import numpy as np
 from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import wrap_angle, yaw_of
 
-UNKNOWN = 0  # id of no floor: the robot is between two, or does not know on which it is
-LOWEST, HIGHEST = -20, 200  # levels that a building may have; chosen: the tallest has 163 storeys
-LATE = 5.0  # s by which a message may come late; chosen: a clock that was set back is set back by more
-BELOW = 0.5  # m under a floor up to which a thing counts as being on it: drift of heights; chosen
+UNKNOWN = 0  # id of no floor: the robot is between two, or its floor is unknown
+LOWEST, HIGHEST = -20, 200  # range of levels; chosen: the tallest building has 163 storeys
+LATE = 5.0  # s by which a message may be late; chosen: a reset clock jumps further
+BELOW = 0.5  # m below a floor within which an object still counts as on it: drift of heights; chosen
 
 
 class PassageKind(Enum):
-    """Kinds of ways between floors."""
+    """Kinds of passages between floors."""
 
     STAIRS = "stairs"
     LIFT = "lift"
 
 
 class Source(Enum):
-    """Origin of the knowledge of a passage."""
+    """Ways in which a passage became known."""
 
     SEEN = "seen"
     NAMED = "named by a person"
@@ -36,11 +36,12 @@ class Source(Enum):
 
 @dataclass(frozen=True)
 class Passage:
-    """A way between two floors.
+    """A passage between two floors: a flight of stairs or a lift.
 
-    low, high: (x, y) in map, metres, of its lower and upper end: a flight's first and last edge, a lift's door.
-    heading: radians in map, of the way up a flight; into a lift. lower, upper: ids of floors, UNKNOWN = not known yet.
-    slope: rise over run of a flight, 0 = not known. rise: metres between the floors, NaN = not known.
+    low, high: (x, y) in map, metres, lower and upper end: the first and last edge of a flight of stairs, or
+    the lift's door. heading: radians in map, up the stairs or into the lift. lower, upper: ids of floors,
+    UNKNOWN = not known yet. slope: rise over run of the stairs, 0 = unknown. rise: metres between the floors,
+    NaN = unknown.
     """
 
     id: int
@@ -52,35 +53,41 @@ class Passage:
     upper: int = UNKNOWN
     slope: float = 0.0
     rise: float = math.nan
-    width: float = 0.0  # m, 0 = not known
+    width: float = 0.0  # m, 0 = unknown
     source: Source = Source.SEEN
     refused: str = ""  # why it must not be taken, "" = it may
 
     def ends_on(self, floor: int) -> bool:
-        """Return whether one of its ends lies on a floor."""
+        """Return whether the passage has an end on the floor."""
         return floor != UNKNOWN and floor in (self.lower, self.upper)
 
     def leads_up(self, floor: int) -> bool:
-        """Return whether it leads up from a floor on which it ends."""
+        """Return whether the passage leads up from a floor on which it ends."""
         return self.lower == floor
 
     def beyond(self, floor: int) -> int:
-        """Return the floor to which it leads from one on which it ends; UNKNOWN where that is not known."""
+        """Return the id of the floor at the other end, UNKNOWN if it is not known."""
         return self.upper if self.lower == floor else self.lower
 
     def run(self, typical: float) -> float:
-        """Return the metres of its way in plan. typical: of its rise, where that is not known."""
+        """Return the horizontal length of the passage, metres.
+
+        typical: rise, metres, to assume if it is unknown.
+        """
         rise = typical if math.isnan(self.rise) else self.rise
         return rise / self.slope if self.slope > 0.0 else math.dist(self.low, self.high)
 
     def entry(self, floor: int) -> np.ndarray:
-        """Return the pose (3,) x, y, yaw in map on its edge from which it is taken from a floor."""
+        """Return the pose (3,) x, y, yaw in map at the edge where a passage is entered from a floor."""
         if self.kind is PassageKind.LIFT or self.leads_up(floor):
             return np.array([*self.low, self.heading])
         return np.array([*self.high, math.remainder(self.heading + math.pi, math.tau)])
 
     def moved(self, correction: MapCorrection) -> Passage:
-        """Return the passage after a correction of the map: straight as it is, it moves as its middle does."""
+        """Return the passage after a correction of the map.
+
+        It stays straight and moves like its middle.
+        """
         move = correction.at_place((np.array(self.low) + self.high) / 2.0)
         low, high = ((move @ [*end, 0.0, 1.0])[:2] for end in (self.low, self.high))
         heading = float(wrap_angle(self.heading + yaw_of(move)))
@@ -89,23 +96,26 @@ class Passage:
 
 @dataclass(frozen=True)
 class Floor:
-    """A floor. level: of the building, 0 = ground. height: metres in map. map: name of its grid in a saved map."""
+    """A floor of a building.
+
+    level: 0 = ground. height: metres in map. map: name of its grid in a saved map.
+    """
 
     id: int
     level: int
     height: float
     map: str = ""
-    named: str = ""  # by a person, "" = by its level
+    named: str = ""  # name given by a person, "" = name by level
 
     @property
     def name(self) -> str:
-        """Return its name: "second floor"."""
+        """Return the floor's name, such as "second floor"."""
         return self.named or level_name(self.level)
 
 
 @dataclass(frozen=True)
 class Hint:
-    """A place (x, y) in map, metres, on a floor (id), where a few steps of stairs may have been seen from afar."""
+    """A place (x, y) in map, metres, on a floor (id), where steps may have been seen from afar."""
 
     floor: int
     place: tuple[float, float]
@@ -113,12 +123,12 @@ class Hint:
 
 @dataclass(frozen=True)
 class Building:
-    """All floors that are known, from the lowest to the highest, and the ways between them.
+    """All known floors, lowest first, and the passages between them.
 
-    active: id of the floor that the robot is on, UNKNOWN where it is between two or does not know. note: what the robot
-    does not know of its floor, "" = nothing. is_told: places are told with their floor, also while one is known. hints:
-    where a way may begin that was seen too badly to be one. since: stamp, seconds, from which the plan grid is the
-    active floor's; an older grid is another's.
+    active: id of the robot's floor, UNKNOWN = between two floors or not known. note: the open question about
+    the robot's floor, as a sentence, "" = none. is_told: whether names of places include the floor even if
+    only one is known. hints: places of possible passages. since: stamp, seconds, from which the plan grid
+    shows the active floor; an older grid shows another floor.
     """
 
     floors: tuple[Floor, ...] = ()
@@ -137,12 +147,12 @@ class Building:
 
     @property
     def here(self) -> Floor | None:
-        """Return the floor that the robot is on; None where it does not know."""
+        """Return the robot's floor; None if it is unknown."""
         return self._by_id.get(self.active)
 
     @property
     def is_between(self) -> bool:
-        """Return whether floors are known, and the robot is on none of them, or does not know on which."""
+        """Return whether floors are known but the robot's floor is not."""
         return bool(self.floors) and self.here is None
 
     @property
@@ -151,23 +161,27 @@ class Building:
         return len(self.floors) > 1
 
     def words_at(self, height: float, eye: float = math.nan) -> str:
-        """Return the words for the floor at a height: "on the second floor"; "" where none is told. As for `at`."""
+        """Return words for the floor at a height, such as "on the second floor"; "" if floors are not named.
+
+        height, eye: as for `at`.
+        """
         at = self.at(height, eye) if self.is_told or self.has_others else None
         return "" if at is None else f"on the {at.name}"
 
     def floor(self, identity: int) -> Floor | None:
-        """Return the floor of an id, None where there is none."""
+        """Return the floor with this id, None if there is none."""
         return self._by_id.get(identity)
 
     def of_level(self, level: int) -> Floor | None:
-        """Return the floor of a level, None where it is not known."""
+        """Return the floor of a level, None if it is unknown."""
         return next((floor for floor in self.floors if floor.level == level), None)
 
     def at(self, height: float, eye: float = math.nan) -> Floor | None:
-        """Return the floor on which something at a height (metres in map) is: the highest one that is not above it.
+        """Return the floor to which an object at a height (metres in map) belongs; None if none is known.
 
-        eye: height from which it was seen; NaN = not known. What lies less than `BELOW` under a floor hangs under that
-        ceiling where it was seen from below.
+        It is the highest floor that lies at most `BELOW` above the object, or else the lowest one. eye:
+        height of the camera that saw the object, NaN = unknown. If the camera was below that floor, an object
+        under the floor hangs from the ceiling of the storey beneath, and belongs to that storey.
         """
         below = [floor for floor in self.floors if floor.height <= height + BELOW]
         if len(below) > 1 and height < below[-1].height and eye < below[-1].height:
@@ -176,7 +190,7 @@ class Building:
 
     @property
     def band(self) -> tuple[float, float] | None:
-        """Return the heights (metres in map) between which things are on the robot's floor; None = all are."""
+        """Return the (least, greatest) height, metres in map, of objects on the robot's floor; None = no limits."""
         here = self.here
         if here is None or not self.has_others:
             return None
@@ -185,18 +199,19 @@ class Building:
         return -math.inf if lowest else here.height - BELOW, over
 
     def is_here(self, height: float, eye: float = math.nan) -> bool:
-        """Return whether something at a height is on the floor that the robot is on, or may be; both as for `at`."""
+        """Return whether an object at a height may be on the robot's floor. height, eye: as for `at`."""
         at = self.at(height, eye)
         return at is None or self.active in (UNKNOWN, at.id)
 
     def may_be_here(self, floor: int) -> bool:
-        """Return whether what lies on a floor (id, UNKNOWN = on all) lies on the robot's, or may: a floor that is not
-        known, as one of an older map, may be this one.
+        """Return whether an object of a floor may be on the robot's floor.
+
+        floor: id; UNKNOWN = all floors. An id that is not known, as from an older map, may be this floor.
         """
         return UNKNOWN in (floor, self.active) or floor == self.active or self.floor(floor) is None
 
     def outdates(self, stamp: float) -> bool:
-        """Return whether a plan grid of this stamp, seconds, is that of the floor before, and came late."""
+        """Return whether a plan grid of this stamp, seconds, still shows the previous floor."""
         return 0.0 < self.since - stamp <= LATE
 
     def ways_from(self, floor: int) -> tuple[Passage, ...]:
@@ -204,7 +219,10 @@ class Building:
         return tuple(one for one in self.passages if one.ends_on(floor) and not one.refused)
 
     def level_beyond(self, passage: Passage, floor: int) -> int:
-        """Return the level to which a passage leads from a floor; the next one where it was never taken."""
+        """Return the level at the other end of a passage.
+
+        If that floor is unknown, it is the level one above or below this floor.
+        """
         known = self.floor(passage.beyond(floor))
         if known is not None:
             return known.level
@@ -212,17 +230,20 @@ class Building:
         return (0 if start is None else start.level) + (1 if passage.leads_up(floor) else -1)
 
     def with_floor(self, floor: Floor) -> Building:
-        """Return the building with this floor in the place of the one of its id."""
+        """Return the building with this floor added; it replaces a floor with the same id."""
         kept = tuple(one for one in self.floors if one.id != floor.id)
         return replace(self, floors=(*kept, floor))
 
     def with_passage(self, passage: Passage) -> Building:
-        """Return the building with this passage in the place of the one of its id."""
+        """Return the building with this passage added; it replaces a passage with the same id."""
         kept = tuple(one for one in self.passages if one.id != passage.id)
         return replace(self, passages=(*kept, passage))
 
     def moved(self, correction: MapCorrection) -> Building:
-        """Return the building after a correction of the map: passages and hints move with the part they lie in."""
+        """Return the building after a correction of the map.
+
+        Passages and hints move with their part of the map.
+        """
         if not (self.passages or self.hints):
             return self
         return replace(
@@ -234,20 +255,20 @@ class Building:
         )
 
 
-NO_FLOORS = Building()  # nobody has told of any
+NO_FLOORS = Building()  # without any known floor
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
 def level_name(level: int) -> str:
-    """Return the words for a level, 0 = ground = "first floor"."""
+    """Return the name of a level, 0 = ground = "first floor"."""
     if level < 0:
         return "basement" if level == -1 else f"basement level {-level}"
     return f"{_ORDINALS[level]} floor" if level < len(_ORDINALS) else f"floor {level + 1}"
 
 
 def to_json(building: Building) -> dict[str, Any]:
-    """Return the records as plain values, for `from_json`."""
+    """Return the building as plain JSON values, for `from_json`."""
     return {
         "floors": [
             {"id": f.id, "level": f.level, "height": f.height, "map": f.map, "named": f.named}
@@ -267,7 +288,7 @@ def to_json(building: Building) -> dict[str, Any]:
 
 
 def from_json(given: Mapping[str, Any]) -> Building:
-    """Return the records that `to_json` wrote. Raises ValueError, KeyError, TypeError for others."""
+    """Return the building written by `to_json`. Raises ValueError, KeyError, TypeError for other data."""
     floors = tuple(
         Floor(int(f["id"]), level_of(f["level"]), _finite(f["height"]), str(f["map"]), str(f["named"]))
         for f in _distinct(given["floors"])
@@ -290,7 +311,7 @@ def from_json(given: Mapping[str, Any]) -> Building:
 
 
 def level_of(value: Any, lowest: int = LOWEST, highest: int = HIGHEST) -> int:
-    """Return a level that a building may have. Raises ValueError for any other value, which is told."""
+    """Return the value if it is a possible level, else raise ValueError that names the value."""
     if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
         raise ValueError(f"{value!r} is no level from {lowest} to {highest}")
     return value

@@ -1,4 +1,4 @@
-"""Straight flights of stairs in the heights of the lowest surfaces that the floor layer keeps."""
+"""Detection of straight flights of stairs in the height map of the lowest surfaces."""
 
 from __future__ import annotations
 
@@ -10,38 +10,33 @@ import numpy as np
 
 from lodestar.floors.records import UNKNOWN, Passage, PassageKind
 
+STAIR_SLOPE = (0.35, 0.95)  # least and most rise over run of a flight (DIN 18065: 20 to 45 degrees)
+# most rise over run of one that is walked: 0.16 m (a Go2's step) over 0.28 m, 30 degrees
+STAIR_STEEPEST = 0.58
+# m by which the rise of what is seen may be off: a slope that is measured over L metres is off by STAIR_DOUBT / L;
+# measured: at most 0.13 m, over 1 to 4 m of nine generated flights
+STAIR_DOUBT = 0.15
+STAIR_WINDOW = 7  # cells, side of the piece that is compared with a plane: two treads; chosen
+# m between adjacent cells, above which they are not steps: steps of 45 degrees rise 0.2 m
+STAIR_LEAP = 0.22
+STAIR_LEAPS = 0.05  # share of such cells from which a piece is the edge of an object; chosen: above noise
+
 
 @dataclass(frozen=True)
 class StairConfig:
-    """Form of a flight that a Go2 may walk."""
+    """Limits on the form of a flight of stairs that a Go2 may walk."""
 
-    slope: tuple[float, float] = (
-        0.35,
-        0.95,
-    )  # rise over run of what is a flight (DIN 18065: 20 to 45 degrees) ...
-    steepest: float = 0.58  # ... and of one that is walked: 0.16 m (a Go2's step) over 0.28 m, 30 degrees
-    # m by which the rise of what is seen may be off: a slope that is measured over L metres is off by `doubt` / L;
-    # measured: at most 0.13 m, over 1 to 4 m of nine generated flights
-    doubt: float = 0.15
-    window: int = 7  # cells, side of the piece that is compared with a plane: two treads; chosen
-    least_cells: int = 14  # of them that must be known; chosen
+    least_cells: int = 14  # cells of a piece that must be known; chosen
     roughness: float = 0.075  # m, rms of a piece's heights off its plane; half a step of 0.16 m
     turned: float = math.radians(25.0)  # rad that a piece's way up may differ from the flight's; chosen
     least_rise: float = 0.45  # m, three steps
     least_width: float = 0.6  # m; a Go2 is 0.32 m wide
-    leap: float = (
-        0.22  # m between cells side by side, above which they are no steps: those of 45 degrees rise 0.2 m
-    )
-    leaps: float = (
-        0.05  # share of such cells from which a piece is the edge of a thing; chosen: noise makes none
-    )
-    join: float = (
-        0.35  # m that the nearer end may lie off the floor's height; chosen: two steps that are hidden
-    )
+    # m, largest difference between the nearer end and the floor's height; chosen: two hidden steps
+    join: float = 0.35
 
 
-# what a few steps that are seen from afar, or from the side, show of a flight; chosen: a piece of one tread and two
-# risers, seen over a third of the width
+# limits for a hint: few steps seen from afar or from the side; chosen: a piece of one tread and two risers, seen over
+# a third of the width
 HINT = StairConfig(
     least_cells=6, turned=math.radians(45.0), least_rise=0.2, least_width=0.3, roughness=0.1, join=0.6
 )
@@ -50,11 +45,11 @@ HINT = StairConfig(
 def find_flights(
     heights: np.ndarray, origin: tuple[float, float], resolution: float, level: float, config: StairConfig
 ) -> list[Passage]:
-    """Return the flights that begin at the floor's height `level` (metres in map), up or down, without ids.
+    """Return the flights of stairs, up or down, that begin at the height `level` of a floor, without ids.
 
-    heights: (rows, columns) float32, metres in map, NaN = not seen; origin: (x, y) of cell (0, 0)'s corner, metres. An
-    end that is not seen lies where the plane of the steps meets the height up to which it was seen. `lower` or `upper`
-    is -1 for the floor at `level`.
+    level: metres in map. heights: (rows, columns) float32, metres in map, NaN = not seen. origin: (x, y) of
+    the corner of cell (0, 0), metres. An unseen end is placed where the plane of the steps meets the last
+    seen height. `lower` or `upper` of a result is -1 for the floor at `level`.
     """
     known = np.isfinite(heights)
     if not known.any():
@@ -64,7 +59,7 @@ def find_flights(
     number, labels = cv2.connectedComponents(cv2.dilate(pieces.view(np.uint8), np.ones((3, 3), np.uint8)))
     for label in range(1, number):
         rows, columns = np.nonzero((labels == label) & pieces)
-        if len(rows) < config.least_cells or _leaps(heights, rows, columns, config):
+        if len(rows) < config.least_cells or _leaps(heights, rows, columns):
             continue
         up = math.atan2(float(np.median(gy[rows, columns])), float(np.median(gx[rows, columns])))
         flight = _fitted(heights, rows, columns, up, origin, resolution, level, config)
@@ -73,31 +68,35 @@ def find_flights(
     return found
 
 
-def _leaps(heights: np.ndarray, rows: np.ndarray, columns: np.ndarray, config: StairConfig) -> bool:
-    """Return whether a piece, cells (rows (N,), columns (N,)), is the edge of a thing that stands on a ramp."""
+def _leaps(heights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> bool:
+    """Return whether connected cells are the edge of an object on a ramp rather than steps.
+
+    They are if many neighbouring cells differ in height by more than STAIR_LEAP. rows, columns: (N,).
+    """
     own = np.full((int(np.ptp(rows)) + 1, int(np.ptp(columns)) + 1), np.nan)
     own[rows - rows.min(), columns - columns.min()] = heights[rows, columns]
     for axis in (0, 1):
         steps = np.abs(np.diff(own, axis=axis))
         steps = steps[np.isfinite(steps)]
-        if len(steps) and np.mean(steps > config.leap) > config.leaps:
+        if len(steps) and np.mean(steps > STAIR_LEAP) > STAIR_LEAPS:
             return True
     return False
 
 
-def is_in_doubt(passage: Passage, config: StairConfig) -> bool:
-    """Return whether a flight is refused as too steep by so little of it that it may be less steep than that."""
+def is_in_doubt(passage: Passage) -> bool:
+    """Return whether a flight of stairs was refused as too steep only by less than the measurement error."""
     if not passage.refused or UNKNOWN not in (passage.lower, passage.upper):
         return False
     shown = max(math.dist(passage.low, passage.high), 1e-6)
-    return config.steepest < passage.slope <= config.steepest + config.doubt / shown
+    return STAIR_STEEPEST < passage.slope <= STAIR_STEEPEST + STAIR_DOUBT / shown
 
 
 def _slopes(
     heights: np.ndarray, known: np.ndarray, resolution: float, config: StairConfig
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return (rows, columns) bool: cells around which the heights lie on a plane as steep as a flight; and the plane's
-    gradient along x and y.
+    """Return the cells that lie on a plane as steep as stairs, and the gradient of that plane along x and y.
+
+    Three arrays (rows, columns), the first bool. The plane is fitted to the surroundings of each cell.
     """
     rows, columns = heights.shape
     y, x = (axis * resolution for axis in np.mgrid[:rows, :columns].astype(np.float64))
@@ -106,7 +105,7 @@ def _slopes(
 
     def total(values: np.ndarray) -> np.ndarray:
         return cv2.boxFilter(
-            values, cv2.CV_64F, (config.window,) * 2, normalize=False, borderType=cv2.BORDER_CONSTANT
+            values, cv2.CV_64F, (STAIR_WINDOW,) * 2, normalize=False, borderType=cv2.BORDER_CONSTANT
         )
 
     count = np.maximum(total(one), 1.0)
@@ -121,7 +120,7 @@ def _slopes(
     gx, gy = (xz * yy - yz * xy) / determinant, (yz * xx - xz * xy) / determinant
     rest = np.sqrt(np.maximum(zz - gx * xz - gy * yz, 0.0))
     slope = np.hypot(gx, gy)
-    low, high = config.slope
+    low, high = STAIR_SLOPE
     enough = (total(one) >= config.least_cells) & (np.minimum(xx, yy) > resolution**2)
     return known & enough & (slope >= low) & (slope <= high) & (rest <= config.roughness), gx, gy
 
@@ -136,12 +135,16 @@ def _fitted(
     level: float,
     config: StairConfig,
 ) -> Passage | None:
-    """Return the flight that the cells of one piece are, None where they are none."""
+    """Return the flight of stairs fitted to connected cells, or None if they are not one.
+
+    rows, columns: (N,). up: radians, direction in which the cells rise. Other arguments: as for
+    `find_flights`.
+    """
     points = np.column_stack([columns + 0.5, rows + 0.5]) * resolution + origin
     z = heights[rows, columns].astype(np.float64)
     keep = np.ones(len(z), bool)
     plane = np.zeros(3)
-    for _ in range(4):  # least squares without what lies off the plane
+    for _ in range(4):  # least squares without outliers
         matrix = np.column_stack([points[keep], np.ones(int(keep.sum()))])
         plane = np.linalg.lstsq(matrix, z[keep], rcond=None)[0]
         keep = np.abs(points @ plane[:2] + plane[2] - z) <= 2.0 * config.roughness
@@ -149,7 +152,7 @@ def _fitted(
             return None
     slope, way = math.hypot(plane[0], plane[1]), math.atan2(plane[1], plane[0])
     if (
-        not config.slope[0] <= slope <= config.slope[1]
+        not STAIR_SLOPE[0] <= slope <= STAIR_SLOPE[1]
         or abs(math.remainder(way - up, math.tau)) > config.turned
     ):
         return None
@@ -169,7 +172,7 @@ def _fitted(
     return Passage(
         0, PassageKind.STAIRS, (x0, y0), (x1, y1), way, -1 if rises else UNKNOWN, UNKNOWN if rises else -1, slope,
         math.nan, width,
-        refused="" if slope <= config.steepest else _steep(slope),
+        refused="" if slope <= STAIR_STEEPEST else _steep(slope),
     )  # fmt: skip
 
 

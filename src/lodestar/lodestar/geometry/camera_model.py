@@ -1,4 +1,4 @@
-"""A calibrated camera as its driver tells it: window, binning, distortion; and the pinhole camera of its images.
+"""Calibration of a camera as its driver publishes it, and the pinhole camera of its rectified images.
 
 Names and matrices are those of sensor_msgs/CameraInfo and OpenCV.
 """
@@ -15,16 +15,16 @@ from lodestar.geometry.camera import PinholeCamera
 
 Intrinsics = tuple[float, float, float, float]  # fx, fy, cx, cy, pixels
 
-#: Names of OpenCV's polynomial distortion, radial and tangential; "" is what drivers leave out.
+#: Names of OpenCV's polynomial distortion, radial and tangential; some drivers leave the name empty ("").
 _POLYNOMIAL = ("plumb_bob", "rational_polynomial", "thin_prism", "radtan", "brown_conrady", "")
-_POLYNOMIAL_LENGTHS = (4, 5, 8, 12, 14)  # of its coefficients
-#: Names of OpenCV's fisheye.
+_POLYNOMIAL_LENGTHS = (4, 5, 8, 12, 14)  # allowed numbers of polynomial coefficients
+#: Names of OpenCV's fisheye distortion.
 _FISHEYE = ("equidistant", "fisheye", "kannala_brandt")
 _FISHEYE_LENGTHS = (4,)
 
 
 class ImageMismatch(ValueError):
-    """An image has a size that its camera cannot give; the message names both."""
+    """Raised for an image whose size the camera cannot produce; the message names both sizes."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,17 @@ class CameraModel:
 
     width: int  # pixels
     height: int  # pixels
-    raw: Intrinsics | None = None  # of the distorted image (K)
-    rectified: Intrinsics | None = None  # of the image without distortion (P)
-    distortion: str = ""  # name of the model
+    raw: Intrinsics | None = None  # intrinsics of the distorted image (K)
+    rectified: Intrinsics | None = None  # intrinsics of the undistorted image (P)
+    distortion: str = ""  # name of the distortion model
     coefficients: tuple[float, ...] = ()
     binning: tuple[int, int] = (1, 1)  # pixels of the sensor per pixel of an image, along x and y
-    window: tuple[int, int, int, int] = (0, 0, 0, 0)  # x, y, width, height that the sensor gives; zeros = all
-    turned: bool = False  # the rectified image belongs to a camera that is turned, as of a stereo pair
+    window: tuple[int, int, int, int] = (0, 0, 0, 0)  # x, y, width, height that are output; zeros = all
+    turned: bool = False  # the rectified image is that of a rotated camera, as in a stereo pair
 
     @property
     def unapplied(self) -> str:
-        """Return in words why this distortion cannot be removed; "" where it can, or there is none."""
+        """Return the reason why the distortion cannot be removed; "" if it can, or if there is none."""
         if not any(self.coefficients):
             return ""
         if self.raw is None:
@@ -57,26 +57,27 @@ class CameraModel:
 
     @property
     def is_distorted(self) -> bool:
-        """Return whether raw images need `rectification`."""
+        """Return whether raw images must be rectified with `rectification`."""
         return any(self.coefficients) and self.raw is not None and not self.unapplied
 
     @property
     def image_size(self) -> tuple[int, int]:
-        """Return width and height of its images, by window and binning."""
+        """Return the (width, height) of the camera's images after window and binning, pixels."""
         window = self._window()
         width, height = window[2:] if window else (self.width, self.height)
         bins = self.binning if window is not None else (1, 1)
         return max(1, width // bins[0]), max(1, height // bins[1])
 
     def pinhole(self, width: int, height: int, *, from_rectified: bool = False) -> PinholeCamera:
-        """Return the camera of images of this size once they are rectified.
+        """Return the pinhole camera of rectified images of this size, pixels.
 
-        from_rectified: the driver's images are rectified already. Raises ImageMismatch for a size that it cannot give.
+        from_rectified: whether the driver's images are rectified already. Raises ImageMismatch for a size
+        that the camera cannot produce.
         """
         return self._crop(self._target(from_rectified), width, height)
 
     def _target(self, from_rectified: bool) -> Intrinsics:
-        """Return the intrinsics of the rectified image. Without distortion that is the raw one."""
+        """Return the intrinsics of the rectified image; without distortion, those of the raw image."""
         use_rectified = from_rectified or (self.is_distorted and not self.turned)
         chosen = (self.rectified or self.raw) if use_rectified else (self.raw or self.rectified)
         if chosen is None:
@@ -84,13 +85,17 @@ class CameraModel:
         return chosen
 
     def _crop(self, intrinsics: Intrinsics, width: int, height: int) -> PinholeCamera:
-        """Return the camera of the part of the full image that an image of this size shows."""
+        """Return the pinhole camera for an image of this size that shows a part of the full image."""
         x, y, sx, sy = self._view(width, height)
         fx, fy, cx, cy = intrinsics
         return PinholeCamera(width, height, fx * sx, fy * sy, (cx - x) * sx, (cy - y) * sy)
 
     def _view(self, width: int, height: int) -> tuple[float, float, float, float]:
-        """Return the corner of the part of the full image that an image shows, and its pixels per full pixel."""
+        """Return which part of the full image an image of this size shows: (x, y, scale x, scale y).
+
+        x, y: corner of the part in the full image. scale: pixels of the image per pixel of the full image.
+        Raises ImageMismatch.
+        """
         window = self._window()
         bx, by = self.binning
         full = (0, 0, self.width, self.height)
@@ -109,7 +114,10 @@ class CameraModel:
         return part[0], part[1], width / part[2], height / part[3]
 
     def _window(self) -> tuple[int, int, int, int] | None:
-        """Return the part of the full image that the sensor gives; None where it does not lie in the image."""
+        """Return the part (x, y, width, height) that the sensor outputs.
+
+        None if it exceeds the full image.
+        """
         x, y, width, height = self.window
         width, height = width or self.width - x, height or self.height - y
         inside = x >= 0 and y >= 0 and width > 0 and height > 0
@@ -120,7 +128,7 @@ class CameraModel:
         )
 
     def _padded(self) -> tuple[bool, tuple[float, ...]] | None:
-        """Return whether it is a fisheye, and coefficients of a length that OpenCV takes; None for another model."""
+        """Return (is fisheye, coefficients padded to a length that OpenCV takes); None for an unknown model."""
         name = self.distortion.strip().lower()
         fisheye = name in _FISHEYE
         if not fisheye and name not in _POLYNOMIAL:
@@ -135,9 +143,10 @@ class CameraModel:
 
 @dataclass(frozen=True, eq=False)
 class Rectification:
-    """Makes the images of a camera those of a pinhole camera. Without maps it returns what it is given.
+    """Converts images of a camera to those of a pinhole camera; without maps it returns them unchanged.
 
-    camera: of the rectified images. maps: what OpenCV's remap takes, one pair to interpolate and one for the nearest.
+    camera: of the rectified images. smooth, nearest: pairs of maps for OpenCV's remap, bilinear and nearest
+    neighbour.
     """
 
     camera: PinholeCamera
@@ -145,19 +154,20 @@ class Rectification:
     nearest: tuple[np.ndarray, np.ndarray] | None = None
 
     def color(self, image: np.ndarray) -> np.ndarray:
-        """(H, W, 3) uint8 to the same, between pixels; black where the camera sees nothing."""
+        """Return the rectified (H, W, 3) uint8 image, interpolated; black where the camera sees nothing."""
         return image if self.smooth is None else _remap(image, self.smooth, nearest=False)
 
     def values(self, image: np.ndarray) -> np.ndarray:
-        """(H, W) depth or labels to the same, by the nearest pixel; 0 where the camera sees nothing."""
+        """Return the rectified (H, W) depth or label image by nearest neighbour; 0 where the camera sees nothing."""
         return image if self.nearest is None else _remap(image, self.nearest, nearest=True)
 
 
 @lru_cache(maxsize=16)
 def rectification(model: CameraModel, width: int, height: int, from_rectified: bool = False) -> Rectification:
-    """Return how images of this size are rectified. Raises ImageMismatch.
+    """Return the cached rectification for images of this size, pixels. Raises ImageMismatch.
 
-    from_rectified: they are rectified already. The distance along the optical axis stays: no image is turned.
+    from_rectified: whether the images are rectified already. Depth along the optical axis stays valid,
+    because no image is rotated.
     """
     camera = model.pinhole(width, height, from_rectified=from_rectified)
     if from_rectified or not model.is_distorted:

@@ -1,6 +1,6 @@
-"""Detect changes of map <- odom that are jumps, so that the map is re-anchored.
+"""Detection of jumps of map <- odom, and the corrections by which maps follow them.
 
-All consumers of the map use this module, so that they follow the same corrections.
+All consumers of the map use this module, so that they apply the same corrections.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ ANGLE = math.radians(2.0)
 
 
 def jump_between(before: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarray) -> np.ndarray | None:
-    """Return the transform (4, 4), in map, that moves the map after map <- odom jumped from `before` to `now`.
+    """Return the transform (4, 4), in map, that moves the map when map <- odom jumps from `before` to `now`.
 
-    Returns None if the change is smaller than a jump. The size of a correction is the displacement of the sensor, not
-    of the origin of odom: far from that origin a small rotation would look like a large translation, and a rotation
-    about the robot would be missed.
+    Returns None if the change is smaller than a jump. Its size is measured as the displacement of the sensor,
+    not of the origin of odom: far from that origin a small rotation would look like a large translation, and
+    a rotation about the robot would be missed.
     """
     jump = now @ inverse(before)
     shift = (now @ odom_from_sensor)[:3, 3] - (before @ odom_from_sensor)[:3, 3]
@@ -34,10 +34,11 @@ def jump_between(before: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarr
 
 
 class Anchor:
-    """The place of a part of the map, the last map <- odom that it has followed, and the way on which it was seen.
+    """Pose of a part of the map, the last map <- odom that was applied to it, and the robot's trajectory.
 
     map_from_part: (4, 4), the product of the jumps that moved the whole part. A correction is applied inside
-    `correction`, and counts only when it was applied whole: after an error the next call has it again.
+    the block of `correction` and counts only if the block completes: after an error the next call yields it
+    again.
     """
 
     def __init__(self, map_from_part: np.ndarray | None = None) -> None:
@@ -49,12 +50,13 @@ class Anchor:
     def correction(
         self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray, stamp: float | None = None
     ) -> Iterator[MapCorrection | None]:
-        """Yield how the part moves, in map, if map <- odom jumped since the last call, or what SLAM's pose graph still
-        moves, where the newest part stays; else None, also where the jump moved the robot alone.
+        """Yield the correction, in map, to apply to this part of the map inside the block, or None.
 
-        stamp: of the pose, seconds; without one every move is rigid. The block moves what hangs on the anchor; if it
-        raises, the anchor stays as it was. Changes below a jump only update the reference. Raises ValueError for poses
-        that are not finite, ignoring them.
+        A correction comes from a jump of map <- odom since the last call, or from SLAM's pose graph; the
+        latter leaves the newest part in place. None is yielded for changes smaller than a jump, which only
+        update the reference, and for a jump that moved only the robot. stamp: of the pose, seconds; without a
+        stamp every correction is rigid. If the block raises, the anchor stays unchanged. Raises ValueError,
+        and changes nothing, for poses that are not finite.
         """
         now, before = np.array(map_from_odom, np.float64), self._map_from_odom
         if not (np.isfinite(now).all() and np.isfinite(odom_from_sensor).all()):
@@ -66,7 +68,7 @@ class Anchor:
                 correction = self.trajectory.correction(before, now, odom_from_sensor, stamp)
         if before is None or jump is None or correction is None:
             rest = None if stamp is None else self.trajectory.remainder(stamp, now @ odom_from_sensor)
-            if rest is None and jump is not None and stamp is not None:  # a match
+            if rest is None and jump is not None and stamp is not None:  # SLAM moved the robot alone
                 self.trajectory.expect_graph(stamp)
             yield rest
             if rest is not None:
@@ -82,16 +84,19 @@ class Anchor:
 
     @property
     def last(self) -> np.ndarray | None:
-        """Return the last correction (4, 4), None before the first."""
+        """Return the last map <- odom (4, 4), None before the first."""
         return self._map_from_odom
 
     def go_on_from(self, other: Anchor) -> None:
-        """Take over the way and the last map <- odom of another anchor, as if this one had followed them."""
+        """Copy the trajectory and the last map <- odom of another anchor."""
         self.trajectory.read(other.trajectory.to_arrays())
         self._map_from_odom = None if other.last is None else other.last.copy()
 
     def resume(self, map_from_odom: np.ndarray | None) -> None:
-        """Continue from the last correction of an earlier process in the same odometry frame; None = of another."""
+        """Continue from the last map <- odom (4, 4) of an earlier process.
+
+        None = the odometry frame is a new one.
+        """
         self._map_from_odom = None if map_from_odom is None else np.array(map_from_odom, np.float64)
         if map_from_odom is None:
             self.trajectory.restart_odometry()

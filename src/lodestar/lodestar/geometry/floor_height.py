@@ -1,4 +1,4 @@
-"""Height of the floor where a camera stands."""
+"""Height of the floor below a camera."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import numpy as np
 def floor_below(
     poses: Iterable[np.ndarray], place: np.ndarray, camera_height: float, otherwise: float = 0.0
 ) -> float:
-    """Return the height in map, metres, of the floor under the camera that is nearest to a place (2+,) in plan.
+    """Return the height in map, metres, of the floor at a place, from the nearest camera pose.
 
-    The camera is fixed to the robot's body, so the floor lies camera_height metres below the pose that TF reports, on
-    an upper storey and on a ramp too. poses: map_from_camera (4, 4); those that are not finite are left out.
-    otherwise: returned without any pose.
+    place: (2+,) in map; the horizontally nearest pose is used. The camera is fixed to the robot's body, so
+    the floor lies camera_height metres below the pose that TF reports, on an upper storey and on a ramp too.
+    poses: map_from_camera (4, 4); poses that are not finite are ignored. otherwise: returned if there is no
+    pose.
     """
     nearest, floor = math.inf, otherwise
     for pose in poses:

@@ -8,9 +8,10 @@ import numpy as np
 def hellinger_distance(
     mean: np.ndarray, covariance: np.ndarray, means: np.ndarray, covariances: np.ndarray
 ) -> np.ndarray:
-    """Return Hellinger distances (N,) in [0, 1] of one Gaussian (3,), (3, 3) to N Gaussians (N, 3), (N, 3, 3).
+    """Return the Hellinger distances (N,), in [0, 1], of one Gaussian to N Gaussians.
 
-    A standard deviation of one millimetre is added on every axis, so that flat objects have a volume.
+    mean: (3,), covariance: (3, 3); means: (N, 3), covariances: (N, 3, 3). A variance of one square millimetre
+    is added on every axis, so that flat objects have a volume.
     """
     floor = np.eye(3) * 1e-6
     first = covariance + floor

@@ -1,4 +1,4 @@
-"""The piecewise rigid move of a map where SLAM has closed a loop (ADR 0095)."""
+"""Piecewise rigid correction of a map after SLAM has closed a loop (ADR 0095)."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import numpy as np
 
 from lodestar.geometry.poses import inverse
 
-#: Metres by which passes are about as near to a place; chosen, half a corridor.
+#: Metres; passes of the robot whose distances to a place differ by less count as equally near. Chosen, half a corridor.
 ALIKE = 1.0
 
 
 class MapCorrection:
-    """The move of a map after a jump: one transform (4, 4), in map, per node of the robot's way.
+    """Correction of a map after a jump: one transform (4, 4), in map, per node of the robot's trajectory.
 
-    jump: (4, 4), the move of the newest part, of everything if `is_rigid`. serials: (N,) int64, ascending. stamps: (N,)
-    seconds, ascending. places: (N, 3) of the nodes before the move, metres. moves: (N, 4, 4). alike: metres by which
-    passes are about as near to a place.
+    jump: (4, 4), the move of the newest part, or of the whole map if `is_rigid`. serials: (N,) int64 serial
+    numbers of the N nodes, ascending. stamps: (N,) seconds, ascending. places: (N, 3) of the nodes before the
+    move, metres. moves: (N, 4, 4). alike: metres; if the robot passed a place several times, passes whose
+    distances to it differ by less count as equally near.
     """
 
     def __init__(
@@ -31,9 +32,9 @@ class MapCorrection:
         undoes: bool = False,
     ) -> None:
         self.jump, self._alike = np.asarray(jump, np.float64), alike
-        #: Whether it takes the last correction back: what was kept from before that one holds again.
+        #: Whether this takes back the last correction, so that data saved before that correction is valid again.
         self.undoes = undoes
-        #: Whether everything moves by `jump`.
+        #: Whether the whole map moves by `jump`.
         self.is_rigid = moves is None or not len(moves)
         if moves is None or serials is None or stamps is None or places is None or not len(moves):
             serials, stamps = np.zeros(1, np.int64), np.zeros(1)
@@ -41,11 +42,11 @@ class MapCorrection:
         self.serials, self.stamps, self.places, self.moves = serials, stamps, places, moves
 
     def at(self, stamp: float) -> np.ndarray:
-        """Return the move (4, 4) of what was seen at a stamp: that of the node nearest in time."""
+        """Return the move (4, 4) of an observation at `stamp`, seconds: that of the node nearest in time."""
         return self.at_stamps(np.array([stamp]))[0]
 
     def at_stamps(self, stamps: np.ndarray) -> np.ndarray:
-        """Return the moves (M, 4, 4) of what was seen at stamps (M,)."""
+        """Return the moves (M, 4, 4) of observations at stamps (M,), seconds."""
         if len(self.moves) == 1:
             return np.broadcast_to(self.moves[0], (len(stamps), 4, 4))
         after = np.searchsorted(self.stamps, stamps).clip(1, len(self.stamps) - 1)
@@ -53,17 +54,18 @@ class MapCorrection:
         return np.asarray(self.moves[np.where(later, after, after - 1)])
 
     def of_serials(self, serials: np.ndarray) -> np.ndarray:
-        """Return the moves (M, 4, 4) of what belongs to nodes of these serial numbers (M,)."""
+        """Return the moves (M, 4, 4) of data that belongs to nodes with these serial numbers (M,)."""
         return np.asarray(self.moves[self.rows_of(serials)])
 
     def rows_of(self, serials: np.ndarray) -> np.ndarray:
-        """Return (M,) int64, the places in `moves` for serial numbers (M,)."""
+        """Return the rows (M,) int64 of `moves` for serial numbers (M,)."""
         return np.clip(np.searchsorted(self.serials, serials, "right") - 1, 0, len(self.serials) - 1)
 
     def at_place(self, place: np.ndarray) -> np.ndarray:
-        """Return the move (4, 4) of a place (2+,) in map of which only that is known.
+        """Return the move (4, 4) of a place (2+,) in map that has no known stamp.
 
-        It belongs to the nearest node; where several passes are about as near, to the oldest.
+        It is the move of the nearest node; if several passes of the robot are about equally near, that of the
+        oldest.
         """
         if self.is_rigid:
             return self.jump
@@ -71,7 +73,10 @@ class MapCorrection:
         return np.asarray(self.moves[int(np.argmax(gaps <= gaps.min() + self._alike))])
 
     def rows_at(self, places: np.ndarray) -> np.ndarray:
-        """Return (M,) int64, the places in `moves` for places (M, 2) in map, as by `at_place`; one for each metre."""
+        """Return the rows (M,) int64 of `moves` for places (M, 2) in map, chosen as by `at_place`.
+
+        The row is computed once per square metre.
+        """
         tiles, of = np.unique(np.floor(places[:, :2]).astype(np.int64), axis=0, return_inverse=True)
         rows = np.empty(len(tiles), np.int64)
         for begin in range(0, len(tiles), 1024):
@@ -81,7 +86,7 @@ class MapCorrection:
         return rows[of.reshape(-1)]
 
     def moved_place(self, place: np.ndarray) -> np.ndarray:
-        """Return where a place (2+,) in map lies now, (2,), metres; see `at_place`."""
+        """Return the corrected position (2,), metres, of a place (2+,) in map; see `at_place`."""
         return np.asarray((self.at_place(place) @ [*place[:2], 0.0, 1.0])[:2])
 
     @cached_property
@@ -90,7 +95,7 @@ class MapCorrection:
         return float(np.linalg.norm(displacement(self.moves, self.places), axis=1).max())
 
     def seen_from(self, part_from_map: np.ndarray) -> MapCorrection:
-        """Return this move for what lies in another frame. part_from_map: (4, 4)."""
+        """Return this correction expressed in the frame `part`. part_from_map: (4, 4)."""
         map_from_part = inverse(part_from_map)
         places = self.places @ part_from_map[:3, :3].T + part_from_map[:3, 3]
         jump, moves = part_from_map @ self.jump @ map_from_part, part_from_map @ self.moves @ map_from_part
@@ -101,16 +106,16 @@ class MapCorrection:
 
 
 def displacement(moves: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Return (N, 3), metres, by which moves (N, 4, 4) move places (N, 3)."""
+    """Return the displacements (N, 3), metres, of places (N, 3) under moves (N, 4, 4)."""
     return np.asarray(np.einsum("nij,nj->ni", moves[:, :3, :3], places) + moves[:, :3, 3] - places)
 
 
 def spread(places: np.ndarray, bends: np.ndarray, turned: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Return the moves (N, 4, 4) of a chain whose first node stays and whose last one comes to `target`, turned.
+    """Return the moves (N, 4, 4) that bend a chain of N nodes so that its end moves to `target` and turns.
 
-    places: (N, 3), metres. bends: (N - 1, 2), standard deviations of each edge's drift: metres, radians. turned: (3,)
-    rotation vector of the last node. target: (3,). Headings and shifts in the plane are the optimum of the chain's pose
-    graph (`_bent`); heights and tilts are spread evenly by variance.
+    The first node stays. places: (N, 3), metres. bends: (N - 1, 2), standard deviations of each edge's drift:
+    metres, radians. turned: (3,) rotation vector of the last node. target: (3,), metres. Yaw and x, y are the
+    optimum of the chain's pose graph (`_bent`); heights and tilts are distributed in proportion to variance.
     """
     variance = np.where(bends.sum(axis=0) > 0.0, bends, 1.0) ** 2
     along, about = (variance / variance.sum(axis=0)).T
@@ -131,10 +136,11 @@ def spread(places: np.ndarray, bends: np.ndarray, turned: np.ndarray, target: np
 def _bent(
     places: np.ndarray, variance: np.ndarray, turn: float, target: np.ndarray, rounds: int = 6
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return turns (N,), radians, and places (N, 2) of a plane chain that ends at `target` (2,), turned by `turn`.
+    """Return turns (N,), radians, and places (N, 2) of a planar chain whose end is moved and turned.
 
-    Least squares of the turns and shifts of its edges by variance (N - 1, 2), with the end as a constraint, linear in
-    each round (Gauss-Newton); a turn early in the chain moves its end by the lever between them.
+    The end moves to `target` (2,) and turns by `turn`. Gauss-Newton least squares over the turns and shifts
+    of the edges, weighted by variance (N - 1, 2), with the end as a constraint. A turn early in the chain
+    moves its end by the lever arm between them.
     """
     steps = np.diff(places, axis=0)
     own, shifts = np.zeros(len(steps)), np.zeros_like(steps)
@@ -158,7 +164,7 @@ def _bent(
 
 
 def rotation_vector(rotation: np.ndarray) -> np.ndarray:
-    """Return the rotation vector (3,), radians, of a rotation (3, 3) by less than half a turn."""
+    """Return the rotation vector (3,), radians, of a rotation (3, 3) of less than half a turn."""
     skew = np.array(
         [rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]]
     )
@@ -167,7 +173,7 @@ def rotation_vector(rotation: np.ndarray) -> np.ndarray:
 
 
 def rotations_about(turned: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return the rotations (N, 3, 3) by shares (N,) of a rotation vector (3,) (Rodrigues)."""
+    """Return the rotations (N, 3, 3) by fractions `shares` (N,) of a rotation vector (3,) (Rodrigues)."""
     angle = float(np.linalg.norm(turned))
     x, y, z = turned / angle if angle > 0.0 else np.zeros(3)
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

@@ -1,4 +1,4 @@
-"""The pose graph of SLAM, and which of its nodes were made where on the robot's way (ADR 0095)."""
+"""SLAM's pose graph, and the matching of its nodes to nodes of the robot's own trajectory (ADR 0095)."""
 
 from __future__ import annotations
 
@@ -15,32 +15,29 @@ from lodestar.geometry.poses import wrap_angle
 
 _log = logging.getLogger(__name__)
 
-SETTLED = (
-    0.5  # seconds from a graph to the first pose that certainly knows it; SLAM Toolbox's TF is 0.2 s ahead
-)
-_KEPT = 8  # graphs that wait for a pose; chosen
-_NEAR = 1.0  # metres between a node of the graph (base_link) and the sensor's there; chosen: reach of a Go2's sensors
-_MOST = 20_000  # bound nodes, beyond which every second old one is dropped; as of `ClosureConfig.most`
-_LAG = 1.0  # metres that the newest nodes of both ways may lie apart; chosen, two nodes
-_LOST = 10.0  # metres of the graph's way without a match, before which no further is sought; chosen
-_MANY = 10  # new nodes that none of ours matches, from which it is told; chosen, five metres
-_STRETCH = 1.2  # share by which one way may be longer than the other; chosen
-_SPAN = 3.0  # metres of way by whose places a heading is fitted; chosen, six nodes
-_FLAT = 0.5  # metres, root mean square, that those places must lie apart; chosen, one node
-_UNLIKE = (
-    0.3  # metres by which they fit on average where the graph is another one's; chosen, 0.02 in simulation
-)
-_SAME_SESSION = (
-    0.5  # share of the known nodes that a graph of the same session still has; chosen: some are pruned
-)
+# seconds from a graph to the first pose that certainly includes it; SLAM Toolbox's TF is 0.2 s ahead
+SETTLED = 0.5
+_KEPT = 8  # graphs kept until a pose is new enough for them; chosen
+_NEAR = 1.0  # metres between a graph node (base_link) and the sensor at that time; chosen: reach of a Go2's sensors
+_MOST = 20_000  # matched nodes, beyond which every second old one is dropped; as in `ClosureConfig.most`
+_LAG = 1.0  # metres by which the newest nodes of graph and trajectory may differ; chosen, two nodes
+_LOST = 10.0  # metres along the graph without a match, after which the search stops; chosen
+_MANY = 10  # unmatched new nodes, above which a warning is logged; chosen, five metres
+_STRETCH = 1.2  # ratio by which one path may be longer than the other; chosen
+_SPAN = 3.0  # metres of path whose nodes are used to fit a heading; chosen, six nodes
+_FLAT = 0.5  # metres, smallest root mean square spread of those nodes; chosen, one node
+# metres of mean residual above which the graph is from another session; chosen, 0.02 in simulation
+_UNLIKE = 0.3
+# share of the known nodes that a graph of the same session still has; chosen: some are pruned
+_SAME_SESSION = 0.5
 
 
 @dataclass(frozen=True)
 class PoseGraph:
-    """Poses of base_link in map as SLAM believes them at `stamp` (seconds).
+    """Poses of base_link in map as SLAM estimates them at `stamp` (seconds).
 
-    ids: (N,) int64, ascending along the way. places: (N, 2) metres. headings: (N,) radians, None = not told, as by SLAM
-    Toolbox. stamps: (N,) seconds of the nodes, None = not told. Raises ValueError for others.
+    ids: (N,) int64, ascending along the path. places: (N, 2) metres. headings: (N,) radians, None = unknown, as with
+    SLAM Toolbox. stamps: (N,) seconds of the nodes, None = unknown. Raises ValueError for other shapes or values.
     """
 
     stamp: float
@@ -60,7 +57,10 @@ class PoseGraph:
 
 
 class OfferedGraph:
-    """A graph of this stamp, seconds, read once, where somebody needs it. Raises nothing: `graph` may be None."""
+    """Received pose graph that is parsed once, on first use.
+
+    stamp: seconds. `graph` is None if that fails.
+    """
 
     def __init__(self, stamp: float, read: Callable[[], PoseGraph]) -> None:
         self.stamp = stamp
@@ -70,9 +70,9 @@ class OfferedGraph:
 
     @property
     def graph(self) -> PoseGraph | None:
-        """Return the graph, None where it is malformed, which is logged."""
+        """Return the parsed graph, or None if it is malformed; a warning is then logged."""
         with self._lock:
-            read, self._read = self._read, None  # with which the message goes, of megabytes
+            read, self._read = self._read, None  # drops the reference to the message, which has megabytes
             if read is not None:
                 try:
                     self._graph = read()
@@ -82,17 +82,20 @@ class OfferedGraph:
 
 
 class PoseGraphFeed:
-    """The newest pose graphs of the SLAM that this process hears. Safe for threads."""
+    """Queue of the newest pose graphs received from SLAM. Safe for threads."""
 
     def __init__(self) -> None:
         self._offers: deque[OfferedGraph] = deque(maxlen=_KEPT)
 
     def take(self, graph: PoseGraph) -> None:
-        """Offer a graph to whatever follows the corrections of map <- odom."""
+        """Add a parsed graph."""
         self.offer(graph.stamp, lambda: graph)
 
     def offer(self, stamp: float, read: Callable[[], PoseGraph]) -> None:
-        """Offer a graph of this stamp, seconds, that takes time to read. read: may raise ValueError."""
+        """Add a graph that is parsed on first use.
+
+        stamp: seconds. read(): parses the graph; may raise ValueError.
+        """
         self._offers.append(OfferedGraph(stamp, read))
 
     def clear(self) -> None:
@@ -100,14 +103,16 @@ class PoseGraphFeed:
         self._offers.clear()
 
     def at(self, stamp: float) -> OfferedGraph | None:
-        """Return the newest graph that a pose of this stamp certainly knows."""
+        """Return the newest graph old enough for a pose at `stamp`, seconds, to include it, or None."""
         return next((o for o in reversed(tuple(self._offers)) if o.stamp + SETTLED <= stamp), None)
 
 
 @dataclass(frozen=True)
 class Way:
-    """Nodes of the robot's own way. serials: (N,) ascending. places: (N, 2+), metres, of the sensor in map. lengths:
-    (N,), metres since the start. stamps: (N,) seconds, ascending.
+    """Nodes of the robot's own trajectory.
+
+    serials: (N,) ascending. places: (N, 2+), metres, of the sensor in map. lengths: (N,), metres travelled
+    since the start. stamps: (N,) seconds, ascending.
     """
 
     serials: np.ndarray
@@ -117,31 +122,31 @@ class Way:
 
 
 class GraphBinding:
-    """The nodes of a pose graph that belong to nodes of the robot's way, and where the map has them now."""
+    """Pairs of nodes of SLAM's pose graph and of the robot's trajectory, with their present poses in map."""
 
     def __init__(self) -> None:
         self._ids, self._serials = np.empty(0, np.int64), np.empty(0, np.int64)
         self._places, self._headings = (
             np.empty((0, 2)),
             np.empty(0),
-        )  # as of the last graph that was looked at
-        self._moved = np.empty((0, 4, 4))  # by which the map has moved them since
+        )  # positions and headings in the last graph that was read
+        self._moved = np.empty((0, 4, 4))  # moves of the map at these nodes since then
         self._told: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._ids)
 
     def bind(self, graph: PoseGraph, way: Way) -> None:
-        """Find the place on the way of the graph's new nodes, from the newest backwards in order.
+        """Match the graph's new nodes to nodes of the trajectory, newest first, and store the pairs.
 
-        The map agrees with the graph about them: they are newer than what the graph has corrected.
+        The new nodes are later than the last correction in the graph, so map and graph agree on them.
         """
         self._places = np.einsum("nij,nj->ni", self._moved[:, :2, :2], self._places) + self._moved[:, :2, 3]
         self._headings = self._headings + np.arctan2(self._moved[:, 1, 0], self._moved[:, 0, 0])
         self._moved = np.tile(np.eye(4), (len(self._ids), 1, 1))
         if len(self._ids) and np.isin(self._ids, graph.ids).mean() < _SAME_SESSION:
             self._forget("it has few of the known nodes: another session")
-        self._keep(np.isin(self._ids, graph.ids))  # SLAM has pruned the others for good
+        self._keep(np.isin(self._ids, graph.ids))  # the dropped nodes were pruned by SLAM and do not return
         fresh = np.flatnonzero(graph.ids > (self._ids[-1] if len(self._ids) else -1))
         pairs = list(_pairs(graph, fresh, way, int(self._serials[-1]) if len(self._serials) else -1))[::-1]
         if not pairs:
@@ -160,13 +165,15 @@ class GraphBinding:
             self._keep((every % 2 == 0) | (every >= len(self) // 2))
 
     def _keep(self, rows: np.ndarray) -> None:
-        """Keep these rows (N,) bool alone."""
+        """Drop all pairs except those marked in rows (N,) bool."""
         self._ids, self._serials, self._moved = self._ids[rows], self._serials[rows], self._moved[rows]
         self._places, self._headings = self._places[rows], self._headings[rows]
 
     def moves(self, graph: PoseGraph, most: float) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return the serial numbers (M,) of bound nodes and their moves (M, 4, 4) to where the graph has them; None if
-        too few are known, or the graph is no move of this way. most: metres that anything may move.
+        """Return the serial numbers (M,) of matched nodes and their moves (M, 4, 4) to poses in the graph.
+
+        None if too few nodes are known, or if the graph does not fit this trajectory. most: largest plausible
+        move of a node, metres.
         """
         known = np.isin(self._ids, graph.ids)
         if known.sum() < 2:
@@ -183,11 +190,11 @@ class GraphBinding:
         c, s = np.cos(turns), np.sin(turns)
         moves[:, :2, :2] = np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=1)
         moves[:, :2, 3] = after - np.einsum("nij,nj->ni", moves[:, :2, :2], before)
-        # An estimate may have shifted the way beside its headings: what it did is taken back, not fitted.
+        # A spread correction may have shifted nodes without turning them: undo what was applied, then move.
         return self._serials[known], moves @ np.linalg.inv(self._moved[known])
 
     def follow(self, correction: MapCorrection) -> None:
-        """Move what the map has of the graph."""
+        """Apply a correction of the map to the matched nodes."""
         self._moved = correction.of_serials(self._serials) @ self._moved
 
     def _forget(self, why: str) -> None:
@@ -202,7 +209,11 @@ class GraphBinding:
 
 
 def _pairs(graph: PoseGraph, fresh: np.ndarray, way: Way, oldest: int) -> Iterator[tuple[int, int]]:
-    """Yield (row of the graph, row of the way), the newest first, each not before the last bound node, `oldest`."""
+    """Yield pairs (row of the graph, row of the trajectory) of nodes that match, newest first.
+
+    fresh: rows of the graph to match. oldest: serial number of the last matched node; no earlier node is
+    matched.
+    """
     first = int(np.searchsorted(way.serials, oldest))
     at = int(np.searchsorted(way.stamps, graph.stamp, "right")) - 1
     walked, last = _LAG, None
@@ -225,10 +236,12 @@ def _pairs(graph: PoseGraph, fresh: np.ndarray, way: Way, oldest: int) -> Iterat
 
 
 def _turns(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the turns (N,), radians, of the nodes of a way whose places (N, 2) have moved, and how well they fit.
+    """Return by how much the nodes of a path turned, (N,) radians, and the mean residual, metres.
 
-    Each is that of the rigid move (Umeyama 1991) that fits the places around best: those up to `_SPAN` metres back, on,
-    or half as far to both sides, so that a turn on the spot divides them. The fit: metres, on average.
+    The path moved from places `before` (N, 2) to `after`. Each turn is that of the rigid transform (Umeyama
+    1991) that best fits the nodes around it. Three windows are tried: `_SPAN` metres back, `_SPAN` metres
+    ahead, and half of that to both sides, so that a turn on the spot separates them; a path shorter than a
+    window turns as a whole.
     """
     b, a = before - before.mean(axis=0), after - after.mean(axis=0)
     lengths = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(b, axis=0), axis=1)))
@@ -245,8 +258,8 @@ def _turns(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, float]:
         found.append(np.arctan2(crosses, dots))
         error = np.maximum(bb + aa - 2.0 * np.hypot(dots, crosses), 0.0) / n
         errors.append(np.where(bb > n * _FLAT**2, error, np.inf))
-    errors[0] = errors[0] * 0.5  # of two that fit alike the one around the node
-    errors[3] = np.where(np.isinf(np.min(errors[:3], axis=0)), 0.0, np.inf)  # a short way turns as one
+    errors[0] = errors[0] * 0.5  # prefer the window around the node if two fit about equally well
+    errors[3] = np.where(np.isinf(np.min(errors[:3], axis=0)), 0.0, np.inf)  # a short path turns as a whole
     best, every = np.argmin(errors, axis=0), np.arange(len(b))
     turns = np.array(found)[best, every]
     if np.ptp(lengths) < _FLAT:

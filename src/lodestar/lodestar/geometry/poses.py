@@ -40,6 +40,11 @@ def transform_points(a_from_b: np.ndarray, points_b: np.ndarray) -> np.ndarray:
     return points_b @ rotation.T + a_from_b[:3, 3].astype(points_b.dtype, copy=False)
 
 
+def planar_pose(transform: np.ndarray) -> np.ndarray:
+    """Return x, y, yaw (3,) of a transform (4, 4)."""
+    return np.array([*transform[:2, 3], yaw_of(transform)])
+
+
 def yaw_of(transform: np.ndarray) -> float:
     """Return the heading of the transform's x axis in the x-y plane, radians in (-pi, pi]."""
     return math.atan2(transform[1, 0], transform[0, 0])
@@ -94,5 +99,8 @@ BODY_FROM_OPTICAL = make_transform(np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], 
 
 
 def apart(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> tuple[float, float]:
-    """Return the metres in plan and the radians, without a sign, between two poses (3,) x, y, yaw."""
+    """Return the horizontal distance, metres, and the absolute heading difference, radians, of two poses.
+
+    a, b: (3,) x, y, yaw.
+    """
     return math.hypot(a[0] - b[0], a[1] - b[1]), abs(float(wrap_angle(a[2] - b[2])))

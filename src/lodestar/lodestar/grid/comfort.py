@@ -1,4 +1,4 @@
-"""Proxemics: the zone around people in which a step costs more, as values of a keep-out mask."""
+"""Proxemics: comfort zones around people, in which paths cost more, as values of a keep-out mask."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from lodestar.grid.config import ComfortConfig
 from lodestar.grid.occupancy import COMFORT, OCCUPIED, OccupancyGrid2D
 from lodestar.grid.overlay import occupied_onto
 
-# m of distance that a metre of way ahead of a person adds: who walks towards them along it comes nearer; chosen: more
-# than one of the 40 steps of closeness in 0.15 m, a second of half the slow speed
+# m added to the distance per metre ahead along a person's predicted path, so that comfort costs fall ahead of
+# the person; chosen: more than one of the 40 steps of comfort in 0.15 m, which is a second at half the slow
+# speed
 _FADES = 0.25
-_BODY = 0.5  # m around a person's place within which all of an obstacle lies that is the person; chosen
+# s for which a person is assumed to walk on; chosen: twice the time in which the robot stops
+COMFORT_AHEAD = 1.0
+_BODY = 0.5  # m; an obstacle that lies completely within this distance of a person is the person; chosen
 
 
 def with_comfort(
@@ -24,12 +27,12 @@ def with_comfort(
     config: ComfortConfig,
     stamp: float,
 ) -> OccupancyGrid2D | None:
-    """Return the zones on the cells of the plan with the comfort of people laid over what is open; the same object
-    where there is none.
+    """Return the keep-out zones with the comfort zones of people added, on the cells of the grid `plan`.
 
-    zones: a keep-out mask, whose cells may be those of an earlier plan; None = all open. people: (N, 4) x, y in map,
-    metres, and vx, vy, m/s. A person who walks takes the way of the next `ahead` seconds too, most where they are. A
-    wall across the zone ends it, also one that the person leans on, and that of somebody in a mirror.
+    Comfort zones cover only cells without a keep-out zone. Returns `zones` itself if nothing is added. zones:
+    a keep-out mask, whose cells may be those of an earlier grid; None = no zones. people: (N, 4) x, y in map,
+    metres, and vx, vy, m/s. The zone of a walking person covers their path of the next COMFORT_AHEAD seconds
+    and is strongest at their place. It ends at walls.
     """
     people = np.asarray(people, np.float64).reshape(-1, 4)
     people = people[np.isfinite(people).all(axis=1)]
@@ -44,14 +47,12 @@ def with_comfort(
     return replace(plan, cells=cells, keep_out=None, comfort=None, stamp=stamp)
 
 
-def _lay(
-    values: np.ndarray,
-    plan: OccupancyGrid2D,
-    person: np.ndarray,
-    config: ComfortConfig,
-) -> None:
-    """Raise the values (rows, columns) int8 on the plan to those of one person (4,)."""
-    place, way = person[:2], person[2:] * config.ahead
+def _lay(values: np.ndarray, plan: OccupancyGrid2D, person: np.ndarray, config: ComfortConfig) -> None:
+    """Raise the comfort values (rows, columns) int8 around one person, on the cells of the grid `plan`.
+
+    person: (4,) x, y, vx, vy.
+    """
+    place, way = person[:2], person[2:] * COMFORT_AHEAD
     reach = config.distance + float(np.linalg.norm(way))
     window = _window(plan, place, reach)
     rows, columns = np.mgrid[window]
@@ -70,8 +71,10 @@ def _lay(
 def _around(
     plan: OccupancyGrid2D, place: np.ndarray, points: np.ndarray, away: np.ndarray, distance: float
 ) -> np.ndarray:
-    """Return (N,) bool: points of a full window (N, 2) on the plan that hang together with the person's place without
-    a wall between. What is occupied and ends near the place is the person's own body, and no wall.
+    """Return (N,) bool: which points are connected to a person's place without a wall between them.
+
+    points: (N, 2), centres of a full rectangle of cells of `plan`. away: (N,) metres from the person's path,
+    up to `distance`. Occupied cells that all lie near the place are the person's own body, not a wall.
     """
     cells = plan.cells_of(points)
     inside = plan.contains(cells)
@@ -92,7 +95,10 @@ def _around(
 
 
 def _window(grid: OccupancyGrid2D, place: np.ndarray, reach: float) -> tuple[slice, slice]:
-    """Return the part of a grid within a square about a place (2,); empty off the grid."""
+    """Return the rows and columns of the square with half side `reach` about a place (2,), on the grid.
+
+    The slices are empty if the square lies off the grid.
+    """
     low, high = grid.cells_of(np.array([place - reach, place + reach]))
     rows, columns = grid.cells.shape
     return (

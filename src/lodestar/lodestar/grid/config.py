@@ -1,42 +1,71 @@
-"""Configuration of the grid: the robot's outline, costs of paths, success, viewpoints."""
+"""Configuration of the grid: the robot's outline, costs of paths, success criteria, viewpoints."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
+
+# Distances in plan from the footprint to the box, metres.
+VIEWPOINT_MAX_DISTANCE = 0.75  # chosen: below the 1.0 m of success, for errors of the box and of the drive
+# metres, largest distance to objects so low that a nearer camera looks over them; chosen: below 1.0 m
+VIEWPOINT_FAR_DISTANCE = 0.90
+# metres, largest distance to objects above the camera, hidden from nearer by their support; chosen: between both
+VIEWPOINT_HIGH_DISTANCE = 0.85
+# radians to the box's nearest point; chosen: below the 30 degrees of success
+VIEWPOINT_MAX_BEARING = math.radians(20.0)
+# metres from obstacles for a free turn (Go2's circumscribed radius plus a margin); nearer to obstacles
+# the footprint must fit at the heading
+VIEWPOINT_TURNING_CLEARANCE = 0.40
+# metres before the box that may be furniture under the object where the view is beyond `side_angle` of every saved
+# one; chosen: three cells of 5 cm
+VIEWPOINT_STRICT_IGNORE = 0.15
+VIEWPOINT_CAMERA_FORWARD = 0.30  # metres ahead of base_link; the simulated Go2's camera
+# metres around excluded poses without viewpoints; chosen
+VIEWPOINT_EXCLUDED_RADIUS = 0.3
+
 
 @dataclass(frozen=True)
 class Footprint:
-    """Rectangle centred on base_link."""
+    """Outline of the robot on the ground: a rectangle centred on base_link, metres."""
 
     length: float = 0.70  # metres; Unitree Go2 data sheet
     width: float = 0.32  # metres; Unitree Go2 data sheet
 
     @property
     def circumscribed_radius(self) -> float:
-        """Return the radius of the circumscribed circle, metres: farther obstacles cannot collide."""
+        """Return the radius of the circumscribed circle, metres; obstacles beyond it cannot be hit."""
         return math.hypot(self.length, self.width) / 2.0
+
+    def gaps(self, poses: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Return the distances (T, N), metres, from the outline at poses (T, 3) to places (N, 2).
+
+        They are negative inside the outline.
+        """
+        c, s = np.cos(poses[:, 2:]), np.sin(poses[:, 2:])
+        x, y = np.moveaxis(places - poses[:, None, :2], -1, 0)
+        ahead, aside = abs(c * x + s * y) - self.length / 2.0, abs(c * y - s * x) - self.width / 2.0
+        outside = np.hypot(np.maximum(ahead, 0.0), np.maximum(aside, 0.0))
+        return np.asarray(outside + np.minimum(np.maximum(ahead, aside), 0.0))
 
 
 @dataclass(frozen=True)
 class LookConfig:
-    """Looks of the camera that count: for searches, counts and answers alike."""
+    """Limits within which a camera observation ("look") of a cell counts: range, field of view and age."""
 
     range: float = 4.5  # metres in plan from which floor counts as looked at; chosen: below the 5 m of STaR V
     # radians in plan, the camera's field of view without its edges; chosen: 80 degrees of the simulated camera
     fov: float = math.radians(75.0)
-    near: float = 3.0  # metres from which a look would have shown a thing that is there; chosen
-    near_fov: float = math.radians(
-        60.0
-    )  # radians in plan, likewise; chosen: narrower than any that is shipped
-    age: float = (
-        600.0  # seconds (stamps) for which a look tells what is there; chosen: furniture stays for a while
-    )
-    interval: float = 0.5  # seconds (stamps) between two looks of a camera that are noted; chosen
+    near: float = 3.0  # metres within which a look would have shown an object; chosen
+    # radians in plan, field of view for `near`; chosen: narrower than that of any supported camera
+    near_fov: float = math.radians(60.0)
+    # seconds (stamps) for which a look counts; chosen: furniture stays for a while
+    age: float = 600.0
+    interval: float = 0.5  # seconds (stamps) between two recorded looks of a camera; chosen
 
     def __post_init__(self) -> None:
-        """Raise ValueError for ranges, angles and times that are none."""
+        """Raise ValueError for ranges, angles and times out of bounds."""
         if not 0.0 < self.near <= self.range < 655.0:  # as centimetres in 16 bits
             raise ValueError(f"near, {self.near} m, must be above 0 and at most range, {self.range} m")
         if not (0.0 < self.near_fov <= self.fov <= 2.0 * math.pi):
@@ -46,27 +75,15 @@ class LookConfig:
 
 
 @dataclass(frozen=True)
-class ZoneGrowthConfig:
-    """Keep-out zones that appear where the robot stands."""
-
-    margin: float = (
-        0.15  # metres around the body that stay open; chosen: a costmap cell, its padding and a turn
-    )
-    way_out: float = (
-        12.0  # metres around the robot in which a way out is looked for; above the widest zone, 10 m
-    )
-
-
-@dataclass(frozen=True)
 class FenceConfig:
-    """Bounds of where the robot may be: a polygon in `map`. Empty, there are none."""
+    """Fence: polygon in `map` that the robot must not leave; without corners there is no fence."""
 
     corners: tuple[float, ...] = ()  # x, y of one corner after the other, metres of `map`
     # metres beyond the known map that are barred in advance. Chosen: more than a LiDAR adds between two updates
     ahead: float = 10.0
 
     def __post_init__(self) -> None:
-        """Raise ValueError for corners that make no polygon."""
+        """Raise ValueError for corners that form no polygon of at least 1 m^2."""
         count = len(self.corners)
         if count and (count % 2 or count < 6 or not all(map(math.isfinite, self.corners))):
             raise ValueError(
@@ -82,7 +99,7 @@ class FenceConfig:
 
     @property
     def area(self) -> float:
-        """Return the enclosed area, m2; that of a polygon that crosses itself is too small."""
+        """Return the enclosed area, m2; too small for a polygon that crosses itself."""
         points = self.points
         pairs = zip(points, [*points[1:], *points[:1]], strict=True)
         return abs(sum(x * v - u * y for (x, y), (u, v) in pairs)) / 2.0
@@ -90,7 +107,7 @@ class FenceConfig:
 
 @dataclass(frozen=True)
 class TravelConfig:
-    """Constraints and costs of paths."""
+    """Clearances, costs and start and goal tolerances of path planning."""
 
     clearance: float = 0.22  # metres always kept from obstacles; half the Go2's width plus a margin
     # metres from obstacles below which a step costs more; chosen
@@ -115,54 +132,21 @@ class TravelConfig:
 
 @dataclass(frozen=True)
 class ViewpointConfig:
-    """Constraints on viewpoints and weights of their score."""
+    """Constraints on viewpoints: angles to saved views, camera height, robot outline."""
 
-    # Distances in plan from the footprint to the box, metres.
-    max_distance: float = 0.75  # chosen: below the 1.0 m of success, for errors of the box and of the drive
-    # maximum for objects so low that a nearer camera looks over them; chosen: below 1.0 m
-    far_distance: float = 0.90
-    # maximum for objects above the camera, hidden from nearer by their support; chosen: between the other two
-    high_distance: float = 0.85
-    min_distance: float = 0.08  # chosen
-    # radians to the box's nearest point; chosen: below the 30 degrees of success
-    max_bearing: float = math.radians(20.0)
-    # metres from obstacles for a free turn (Go2's circumscribed radius plus a margin); nearer to obstacles
-    # the footprint must fit at the heading
-    turning_clearance: float = 0.40
     # metres before the box that may be furniture under the object; chosen
     ignore_last: float = 0.8
-    # the same beyond `side_angle` of every saved view, metres; chosen: three cells of 5 cm
-    strict_ignore: float = 0.15
     # radians in plan from a saved view; chosen
     side_angle: float = math.radians(60.0)
     # radians in plan, the largest angle from a saved view; chosen
     wide_angle: float = math.radians(110.0)
-    camera_forward: float = 0.30  # metres ahead of base_link; the simulated Go2's camera
     camera_height: float = 0.45  # metres above the floor; the simulated Go2's camera
-    camera_pitch: float = math.radians(10.0)  # radians, positive = up; the simulated Go2's camera
-    # radians, half the vertical field of view; the simulated Go2's camera
-    half_vfov: float = math.radians(32.0)
-    # metres from an object to its support's edge if the support is unknown; chosen
-    set_back: float = 0.2
-    # metres around excluded poses without viewpoints; chosen
-    excluded_radius: float = 0.3
-    spacing: float = 0.25  # metres between returned viewpoints; chosen
-    limit: int = 48  # most viewpoints returned; chosen
-    # Score weights, without unit unless stated; chosen on simulated apartments and offices.
-    visible_weight: float = 1.0  # times the share of the object's height in the camera's field
-    view_weight: float = 0.5  # times the alignment with a saved view, 0..1
-    turning_weight: float = 0.4  # for room to turn
-    plain_weight: float = 0.3  # for an unobstructed line of sight
-    clearance_weight: float = 0.3  # times the clearance up to 0.6 m, as a share of it
-    path_weight: float = 0.12  # score lost per metre of path
-    distance_weight: float = 0.4  # score lost per metre off `best_distance`
-    best_distance: float = 0.45  # metres from footprint to box; chosen
     footprint: Footprint = field(default_factory=Footprint, metadata={"shared": "body"})  # of the robot
 
 
 @dataclass(frozen=True)
 class SuccessConfig:
-    """Largest distance and bearing of an object that counts as found (DESIGN section 3)."""
+    """Largest distance and bearing at which an object counts as found (DESIGN section 3)."""
 
     distance: float = 1.0  # metres in plan from the footprint to the object's box; DESIGN section 3
     # radians from the heading to the box's nearest point; DESIGN section 3
@@ -171,38 +155,11 @@ class SuccessConfig:
 
 @dataclass(frozen=True)
 class ComfortConfig:
-    """Proxemics: the distance that the robot keeps from people where there is room."""
+    """Proxemics: the distance that the robot keeps from people if there is space."""
 
     # m between the middle of the robot and that of a person; 0 = none. Hall's personal distance ends there
     distance: float = 1.2
-    ahead: float = (
-        1.0  # s for which a person is taken to walk on; chosen: the time in which the robot stops twice
-    )
 
     def __post_init__(self) -> None:
-        if not (0.0 <= self.distance <= 5.0 and 0.0 <= self.ahead <= 5.0):
-            raise ValueError("comfort.distance must be 0 to 5 m, comfort.ahead 0 to 5 s")
-
-
-@dataclass(frozen=True)
-class PaceConfig:
-    """Time that goals take this robot, for estimates. Others than `sim_navigator` set theirs in a profile."""
-
-    speed: float = 0.5  # m/s of path; measured: mean of driving over nine simulated buildings
-    turn: float = (
-        0.7  # rad/s; chosen: of turns that are begun and ended, at the limit of 1 rad/s of `sim_navigator`
-    )
-    overlap: float = (
-        0.75  # share, 0..1, of the shorter of driving and turning that passes beside the longer; chosen
-    )
-    look: float = (
-        1.0  # s of standing from the arrival to the next goal; chosen: the least of 1 to 2 s measured
-    )
-    verify: float = 2.0  # s of standing until a target is verified; chosen
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a pace that is none."""
-        if not (self.speed > 0.0 and self.turn > 0.0 and 0.0 <= self.overlap <= 1.0):
-            raise ValueError("speed and turn must be above 0, overlap between 0 and 1")
-        if not (self.look > 0.0 and self.verify >= 0.0):
-            raise ValueError("look must be above 0, and verify not below 0")
+        if not 0.0 <= self.distance <= 5.0:
+            raise ValueError("comfort.distance must be 0 to 5 m")

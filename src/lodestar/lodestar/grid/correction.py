@@ -12,9 +12,9 @@ def moved_cells(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the cells after the map has moved by `jump`, and the index of their first cell.
 
-    cells: (rows, columns). first: (2,) int, (column, row) of cell (0, 0) in multiples of the resolution (metres).
-    jump: (4, 4), planar. fill: value of cells that come from outside the grid. Each cell takes the value of the nearest
-    source cell: walls of one cell stay closed, and ids are never interpolated.
+    cells: (rows, columns). first: (2,) int, (column, row) of cell (0, 0) in multiples of the resolution
+    (metres). jump: (4, 4), planar. fill: value of cells that come from outside the grid. Each cell takes the
+    value of the nearest source cell, so that walls of one cell stay closed and ids are never interpolated.
     """
     rows, columns = cells.shape
     if not cells.size:

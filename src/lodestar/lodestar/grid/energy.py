@@ -10,7 +10,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class EnergyBudget:
-    """Remaining battery charge as metres of path. Raises ValueError for values that are not lengths."""
+    """Remaining battery charge, expressed as metres of path.
+
+    Raises ValueError for values that are not lengths.
+    """
 
     range_left: float = math.inf  # metres that the robot can still drive; inf = no limit
     # (x, y) in map, metres, where the drive must end; None = anywhere
@@ -25,24 +28,24 @@ class EnergyBudget:
 
     @property
     def limited(self) -> bool:
-        """Tell whether there is a limit."""
+        """Return whether the remaining range is limited."""
         return math.isfinite(self.range_left)
 
     @property
     def spendable(self) -> float:
-        """Return the metres that may be planned with, >= 0."""
+        """Return the metres available for planning, >= 0: the range without the reserve."""
         return max(self.range_left - self.reserve, 0.0)
 
     def affords(self, there: np.ndarray, back: np.ndarray | float = 0.0) -> np.ndarray:
-        """Return a bool array of the lengths' shape: True where `there` metres plus `back` to the charger fit.
+        """Return (...) bool: whether the budget suffices for `there` metres and then `back` to the charger.
 
-        Unreachable lengths (inf) never fit.
+        The shape is that of the lengths. Unreachable places (length inf) are never affordable.
         """
         total = np.asarray(there, np.float64) + np.asarray(back, np.float64)
         return np.isfinite(total) & (total <= self.spendable)
 
     def must_return(self, way_back: float) -> bool:
-        """Tell whether the robot must start for the charger now; `way_back`: metres of path to it."""
+        """Return whether the robot must drive to the charger now; `way_back`: metres of path to the charger."""
         return self.limited and way_back >= self.spendable
 
     def after(self, driven: float) -> EnergyBudget:

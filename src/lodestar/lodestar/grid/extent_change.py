@@ -10,9 +10,10 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 def carried_over(
     values: np.ndarray, old: OccupancyGrid2D | None, new: OccupancyGrid2D, fill: float
 ) -> np.ndarray:
-    """Return the values (rows, columns, ...) of the old grid on the cells of the new one; `fill` elsewhere.
+    """Return values per cell of the old grid, copied to the cells of the new grid; `fill` elsewhere.
 
-    Returns the same array if the extents agree. Values are not copied between different resolutions.
+    values: (rows, columns, ...). The same array is returned if the extents agree. Values are not copied
+    between different resolutions.
     """
     same_cells = old is not None and abs(old.resolution - new.resolution) < 1e-9
     if (

@@ -1,4 +1,4 @@
-"""Polygons on the floor as cells: the fence, in which the robot may be, and areas that it does not enter."""
+"""Polygons on the floor as cells: the fence, which the robot must not leave, and forbidden areas."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 from lodestar.grid.config import FenceConfig
 from lodestar.grid.occupancy import UNKNOWN, OccupancyGrid2D
 
-_FAR = 32_000  # cells beyond any grid, which OpenCV still draws to
+_FAR = 32_000  # largest cell index beyond the grid that OpenCV can still draw to
 
 
 def widened(grid: OccupancyGrid2D, ahead: float) -> OccupancyGrid2D:
-    """Return the grid with `ahead` metres of unknown cells on every side."""
+    """Return the grid enlarged by `ahead` metres of unknown cells on every side."""
     margin = int(np.ceil(ahead / grid.resolution))
     cells = np.pad(grid.cells, margin, constant_values=UNKNOWN)
     origin = (grid.origin[0] - margin * grid.resolution, grid.origin[1] - margin * grid.resolution)
@@ -23,7 +23,7 @@ def widened(grid: OccupancyGrid2D, ahead: float) -> OccupancyGrid2D:
 
 
 def outside(fence: FenceConfig, grid: OccupancyGrid2D) -> np.ndarray:
-    """Return (rows, columns) bool: cells that lie outside of the fence, and those under its edge."""
+    """Return (rows, columns) bool: cells outside the fence or on its edge."""
     found = np.zeros(grid.cells.shape, np.uint8)
     cv2.fillPoly(found, [_corners(fence.points, grid)], 1)
     cv2.polylines(found, [_corners(fence.points, grid)], isClosed=True, color=0)
@@ -31,12 +31,12 @@ def outside(fence: FenceConfig, grid: OccupancyGrid2D) -> np.ndarray:
 
 
 def inside(area: Sequence[Sequence[float]], grid: OccupancyGrid2D) -> np.ndarray:
-    """Return (rows, columns) bool: cells in the area of these corners (x, y) in map, and those under its edge."""
+    """Return (rows, columns) bool: cells inside the polygon or on its edge. area: corners (x, y) in map."""
     found = np.zeros(grid.cells.shape, np.uint8)
     cv2.fillPoly(found, [_corners(area, grid)], 1)
     return found.astype(bool)
 
 
 def _corners(points: Sequence[Sequence[float]], grid: OccupancyGrid2D) -> np.ndarray:
-    cells = grid.cells_of(np.array(points))[:, ::-1]  # columns first, as OpenCV counts
+    cells = grid.cells_of(np.array(points))[:, ::-1]  # OpenCV takes (column, row)
     return np.clip(cells, -_FAR, _FAR).astype(np.int32)

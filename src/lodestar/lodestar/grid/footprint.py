@@ -70,18 +70,18 @@ def footprints_free(
 def footprint_free(
     grid: OccupancyGrid2D, pose: ArrayLike, footprint: Footprint = GO2, unknown_ok: bool = True
 ) -> bool:
-    """Tell whether the footprint fits at pose (x, y, yaw); see `footprints_free`."""
+    """Return whether the footprint fits at pose (x, y, yaw); see `footprints_free`."""
     return bool(footprints_free(grid, np.asarray(pose, np.float64)[None], footprint, unknown_ok)[0])
 
 
-_HEADINGS = 8  # that are tried where any will do
-_RING = 0.15  # m between the rings of poses that are tried around a place that does not fit
+_HEADINGS = 8  # headings that are tried if any heading is allowed
+_RING = 0.15  # m between the rings of candidate poses around a goal that does not fit
 
 
 def nearest_fitting(grid: OccupancyGrid2D, goal: np.ndarray, turns: bool, slack: float) -> np.ndarray:
-    """Return the pose (3,) on the grid, nearest to the goal (3,), in which the robot fits; the goal where none does.
+    """Return the pose (3,) nearest to the goal (3,) at which the robot fits; the goal if there is none.
 
-    turns: any heading will do. slack: metres from the goal that will do.
+    turns: whether any heading is allowed. slack: largest distance from the goal, metres.
     """
     goal = np.asarray(goal, np.float64)
     steps = np.arange(_HEADINGS) * (2.0 * math.pi / _HEADINGS) if turns else np.zeros(1)

@@ -1,6 +1,7 @@
-"""The record of where the camera has looked: per cell how near, when last, and how often.
+"""Record of looks: per cell the nearest and the newest camera observation, and their number.
 
-All who ask whether a place was looked at read such a record, with the limits of one `LookConfig`.
+A look is one observation of a cell by the camera. All code that asks whether a place was looked at reads such
+a record, with the limits of one `LookConfig`.
 """
 
 from __future__ import annotations
@@ -16,16 +17,17 @@ from lodestar.grid.extent_change import carried_over
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import ray_buffers, ray_cells
 
-NEVER = np.iinfo(np.uint16).max  # centimetres
+NEVER = np.iinfo(np.uint16).max  # value of `nearest` for a cell without a look
 _LIMITS = LookConfig()
-_MOST = np.iinfo(np.uint16).max  # looks that are counted
+_MOST = np.iinfo(np.uint16).max  # largest count of looks
 
 
 @njit(cache=True)
 def _date(cell, last, counts, since, stamp, begin, enough):
-    """Note a look at the flat index `cell`; return whether what was known of it does not count any more.
+    """Record a look at the cell of flat index `cell`; return whether its previous look is before `begin`.
 
-    last, counts, since: flat, as of `Looks`. A look of several rays counts once, one of the past not.
+    last, counts, since: flat arrays of `Looks`. Several rays of one look count once; a look that is not newer
+    than the last is ignored.
     """
     before = last[cell]
     if stamp <= before:
@@ -56,7 +58,10 @@ def _look(
     heading,
     scale,
 ):
-    """Note a look in the flat arrays; u0, v0, reach in cells, scale: centimetres of a cell."""
+    """Record a look at all cells in view, in the flat arrays of `Looks`.
+
+    u0, v0: camera, in cells. reach: range, in cells. scale: centimetres per cell.
+    """
     flat, entered = ray_buffers(reach)
     rays = max(8, math.ceil(fov * reach * 1.5))
     full = fov >= 2.0 * math.pi - 1e-9
@@ -71,7 +76,10 @@ def _look(
 
 @njit(cache=True)
 def _share(floor, nearest, last, within, since):
-    """Return how many cells of the flat `floor` were looked at from `within` centimetres since, and all of them."""
+    """Return two numbers of `floor` cells: those seen from nearby and recently, and all.
+
+    within: centimetres. since: stamp.
+    """
     seen = total = 0
     for cell in range(len(floor)):
         if floor[cell]:
@@ -94,14 +102,16 @@ def _lower(cells, occupied_from, metres, u0, v0, reach, fov, heading, resolution
 
 
 class Looks:
-    """Looks at the cells of the newest grid. Not safe for threads.
+    """Looks (observations by the camera) at the cells of the newest grid. Not safe for threads.
 
-    nearest: (rows, columns) uint16 centimetres of the nearest look, NEVER = none.
-    last: (rows, columns) float64 stamp of the newest look, seconds; -inf = none. counts: (rows, columns) uint16 looks.
-    since: (rows, columns) float64 stamp of the look that was the `enough`th; inf = there were fewer.
-    begin: stamp from which looks count, which may go back. The next look at a cell replaces what does not count. Cells
-    that leave the grid are forgotten.
-    With `layers`, nearest has them as its last axis, and their owner marks nearest and last; nothing is counted.
+    nearest: (rows, columns) uint16, centimetres of the nearest look, NEVER = none. last: (rows, columns)
+    float64, stamp of the newest look, seconds; -inf = none. counts: (rows, columns) uint16, number of looks.
+    since: (rows, columns) float64, stamp of the look with number `enough`; inf = there were fewer. begin:
+    stamp from which looks count; it may be set to an earlier one. If a cell's last look is before `begin`,
+    the next look replaces its distance. Cells that leave the grid are forgotten.
+
+    With `layers`, `nearest` has that many entries as its last axis; the owner then fills nearest and last,
+    and counts and since stay unused.
     """
 
     def __init__(self, config: LookConfig = _LIMITS, layers: int = 0, enough: int = 0) -> None:
@@ -114,7 +124,7 @@ class Looks:
         self.begin = -math.inf
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
-        """Follow the grid as it grows or moves its origin."""
+        """Adopt a grid, which may have grown or moved its origin; cells keep their recorded looks."""
         before, self.grid = self.grid, grid
         if before is grid:
             return
@@ -126,7 +136,11 @@ class Looks:
             self.since = carried_over(self.since, before, grid, math.inf)
 
     def look(self, xy: ArrayLike, heading: float, stamp: float, fov: float | None = None) -> None:
-        """Note a look from (2+,) along `heading`, both in map. fov: radians, None = as configured. Requires a grid."""
+        """Record a look from a position (2+,) along `heading`, both in map.
+
+        fov: radians, None = as configured. Without a grid or with values that are not finite nothing is
+        recorded.
+        """
         grid = self.grid
         x, y = (float(value) for value in np.asarray(xy, np.float64)[:2])
         if grid is None or not all(map(math.isfinite, (x, y, heading))) or math.isnan(stamp):
@@ -140,23 +154,28 @@ class Looks:
         )  # fmt: skip
 
     def clear(self) -> None:
-        """Forget every look: the map or the clock is another one."""
+        """Forget all recorded looks, as after a change of the map or a restart of the clock."""
         self.nearest[:], self.last[:], self.counts[:], self.since[:] = NEVER, -math.inf, 0, math.inf
         self.begin = -math.inf
 
     def seen(self, within: float | None = None, since: float | None = None) -> np.ndarray:
-        """Return (rows, columns) bool: looked at from `within` metres (None = the range), and last since the stamp
-        (None = `begin`).
+        """Return (rows, columns) bool: cells that were seen from nearby and recently.
+
+        within: largest distance, metres, None = the range. since: stamp that the newest look must reach, None
+        = `begin`.
         """
         return (self.nearest <= self._centimetres(within)) & (self.last >= self._from(since))
 
     def metres(self, since: float | None = None) -> np.ndarray:
-        """Return (rows, columns) float32 metres of the nearest look; inf where there was none since the stamp."""
+        """Return (rows, columns) float32: distance in metres of the nearest look at each cell.
+
+        It is inf for cells without a look since the stamp `since` (None = `begin`).
+        """
         far = (self.nearest == NEVER) | (self.last < self._from(since))
         return np.where(far, np.float32(np.inf), self.nearest * np.float32(0.01))
 
     def share(self, floor: np.ndarray, within: float | None = None, since: float | None = None) -> float:
-        """Return the share, [0, 1], of the `floor`, (rows, columns) bool, that `seen` tells of; NaN for no floor."""
+        """Return the share, [0, 1], of `floor`, (rows, columns) bool, that was `seen`; NaN if it is empty."""
         seen, total = _share(
             np.ascontiguousarray(floor).reshape(-1), self.nearest.reshape(-1), self.last.reshape(-1),
             self._centimetres(within), self._from(since),
@@ -164,12 +183,12 @@ class Looks:
         return seen / total if total else math.nan
 
     def newest(self, floor: np.ndarray) -> float | None:
-        """Return the stamp of the newest look at any of the `floor`, (rows, columns) bool; None = there was none."""
+        """Return the stamp of the newest look at a cell of `floor`, (rows, columns) bool; None = none."""
         newest = float(self.last[floor].max(initial=-math.inf))
         return None if newest == -math.inf else newest
 
     def oldest(self, floor: np.ndarray) -> float | None:
-        """Return the least of the stamps of the newest look at each cell of `floor` that counts."""
+        """Return the stamp of the longest-ago newest look at a cell of `floor`; None if no look counts."""
         stamps = self.last[floor & (self.last >= self.begin) & (self.last > -math.inf)]
         return float(stamps.min()) if len(stamps) else None
 
@@ -189,7 +208,11 @@ def nearest_after(
     fov: float = 2.0 * math.pi,
     max_range: float = LookConfig.range,
 ) -> np.ndarray:
-    """Return `metres`, (rows, columns) float32 of the nearest looks, as they would be after one more look."""
+    """Return the distances of the nearest look per cell after one more look.
+
+    metres: (rows, columns) float32, the distances before it. xy: (2,). heading, fov: radians. max_range:
+    metres.
+    """
     after = np.array(metres, np.float32)
     u0, v0 = ((float(np.asarray(xy)[k]) - grid.origin[k]) / grid.resolution for k in (0, 1))
     reach = max_range / grid.resolution

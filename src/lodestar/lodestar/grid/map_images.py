@@ -14,16 +14,16 @@ import numpy as np
 
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 
-MAX_CELLS = 2**26  # of an image; chosen: larger ones are pictures of something else
+MAX_CELLS = 2**26  # cells of an image; chosen: larger images are not maps
 MAX_YAML = 2**20  # bytes of the YAML file; chosen
-UNKNOWN_OCCUPANCY = 1.0 - 205.0 / 255.0  # of the grey by which map_saver writes unknown cells
-_EXACT = 0.5 / 255.0  # within which a pixel has a grey of 8 bits
-_LOSSY = 8.0 / 255.0  # the same of an image whose compression changes the values; chosen
+UNKNOWN_OCCUPANCY = 1.0 - 205.0 / 255.0  # occupancy of the grey value that map_saver writes for unknown cells
+_EXACT = 0.5 / 255.0  # brightness difference within which two 8-bit greys are equal
+_LOSSY = 8.0 / 255.0  # likewise for image formats with lossy compression; chosen
 _log = logging.getLogger(__name__)
 
 
 class BadMapFile(ValueError):
-    """The map cannot be read as it says; the message says what to change."""
+    """Raised for a map that cannot be read; the message says what to change."""
 
 
 class MapMode(Enum):
@@ -36,7 +36,7 @@ class MapMode(Enum):
 
 @dataclass(frozen=True)
 class MapFile:
-    """The keys of the YAML file. Defaults are map_saver's of ROS 1, for files that leave them out."""
+    """Keys of the YAML file. Defaults are map_saver's of ROS 1, for files that leave keys out."""
 
     image: Path
     resolution: float  # metres per cell
@@ -48,7 +48,7 @@ class MapFile:
 
 
 def read_map_image(path: Path) -> OccupancyGrid2D:
-    """Return the map of a YAML file of map_server. What is odd and can be used is logged. Raises BadMapFile."""
+    """Return the map of a map_server YAML file; log warnings about unusual values. Raises BadMapFile."""
     file = read_map_file(path)
     try:
         grid, warnings = grid_of(file)
@@ -60,7 +60,7 @@ def read_map_image(path: Path) -> OccupancyGrid2D:
 
 
 def grid_of(file: MapFile) -> tuple[OccupancyGrid2D, list[str]]:
-    """Return the map, and what is odd about it. Raises BadMapFile where the image cannot be read."""
+    """Return the map, and warnings about unusual values. Raises BadMapFile if the image cannot be read."""
     brightness, opaque, lossy = _pixels(file.image)
     cells, warnings = cells_of(brightness, opaque, file, _LOSSY if lossy else _EXACT)
     if lossy:
@@ -73,12 +73,12 @@ def grid_of(file: MapFile) -> tuple[OccupancyGrid2D, list[str]]:
 def cells_of(
     brightness: np.ndarray, opaque: np.ndarray, file: MapFile, tolerance: float = _EXACT
 ) -> tuple[np.ndarray, list[str]]:
-    """Return cells (rows, columns) int8, row 0 at the lowest y, and what is odd about them.
+    """Return cells (rows, columns) int8, row 0 at the lowest y, and warnings.
 
-    brightness: (rows, columns) float, 0 = black .. 1 = white, row 0 at the top. opaque: (rows, columns) bool; a pixel
-    that is not opaque is unknown. tolerance: within which a brightness is that of map_saver's unknown cells; in a
-    trinary map they stay unknown whatever the thresholds say, for map_saver of Humble writes a free_thresh that would
-    make them free.
+    brightness: (rows, columns) float, 0 = black .. 1 = white, row 0 at the top. opaque: (rows, columns) bool;
+    a pixel that is not opaque is unknown. tolerance: brightness difference within which a pixel counts as
+    map_saver's grey for unknown cells. In a trinary map such pixels stay unknown whatever the thresholds are,
+    because map_saver of Humble writes a free_thresh that would make them free.
     """
     warnings = []
     if file.mode is MapMode.RAW:
@@ -213,7 +213,7 @@ def _mode(value: Any) -> MapMode:
 
 
 def _image_path(path: Path, value: Any) -> Path:
-    """Return the image, relative to the folder of the YAML file. Raises BadMapFile where it is not there."""
+    """Return the path of the image, relative to the YAML file's folder. Raises BadMapFile if it is missing."""
     name = str(value).strip()
     image = path.parent / (Path(name).expanduser() if name.startswith("~/") else Path(name))
     if name and image.is_file():
@@ -232,8 +232,9 @@ def _image_path(path: Path, value: Any) -> Path:
 
 
 def _pixels(path: Path) -> tuple[np.ndarray, np.ndarray, bool]:
-    """Return brightness (rows, columns) float64 in [0, 1], opaque pixels (rows, columns) bool, and whether its format
-    changes values. Colours are averaged. Raises BadMapFile.
+    """Return brightness, opaque pixels, and whether the image format is lossy. Raises BadMapFile.
+
+    Brightness: (rows, columns) float64 in [0, 1]; colours are averaged. Opaque: (rows, columns) bool.
     """
     from PIL import Image
 
@@ -245,7 +246,7 @@ def _pixels(path: Path) -> tuple[np.ndarray, np.ndarray, bool]:
                     f"its image {path} has {columns} x {rows} pixels; at most {MAX_CELLS} are read"
                 )
             lossy = image.format in ("JPEG", "JPEG2000", "MPO")
-            if image.mode.startswith(("I", "F")):  # 16 bits of grey; of colour Pillow keeps the upper 8
+            if image.mode.startswith(("I", "F")):  # 16-bit grey; of colour Pillow keeps the upper 8 bits
                 brightness, opaque = _wide(image, path)
             else:
                 channels = np.asarray(image.convert("RGBA"), np.uint8)

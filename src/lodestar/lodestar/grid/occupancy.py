@@ -14,20 +14,21 @@ import numpy as np
 UNKNOWN = -1
 FREE = 0
 OCCUPIED = 100
-#: Of a keep-out mask: forbidden for goals, costly and not closed for a navigator that scales the value (ADR 0051).
+#: Value in a keep-out mask: forbidden for goals; costly, not closed, for a navigator that scales values (ADR 0051).
 HELD_BACK = 50
-#: Of a keep-out mask: at a person, falling to 1 at the comfort distance; costly and never forbidden.
+#: Value in a keep-out mask at a person; it falls to 1 at the comfort distance. Costly and never forbidden.
 COMFORT = 40
 
-_KEPT = 8  # arrays that a grid keeps by key; chosen: preferred, possible and hoped ways from two places
-_KEPT_BYTES = 64 << 20  # of these arrays; chosen: eight of a plan of 70 x 70 m at 0.05 m
-_keeping = threading.Lock()  # of what every grid keeps; one for all, so that a grid can be copied and pickled
+_KEPT = 8  # cached arrays per grid; chosen: preferred, possible and hoped paths from two places
+_KEPT_BYTES = 64 << 20  # bytes of these arrays; chosen: eight for a plan of 70 x 70 m at 0.05 m
+# guards all grids' caches; one lock for all, so that a grid can be copied and pickled
+_keeping = threading.Lock()
 
 
 def distance_to(mask: np.ndarray, resolution: float) -> np.ndarray:
-    """Return the metres from each cell's centre to the centre of the nearest cell of `mask`.
+    """Return the distances (rows, columns) float32, metres, from each cell to the nearest cell of `mask`.
 
-    mask: (rows, columns) bool. Returns (rows, columns) float32; inf everywhere if the mask is empty.
+    Distances are between centres; inf everywhere if the mask is empty. mask: (rows, columns) bool.
     """
     if not mask.any():
         return np.full(mask.shape, np.inf, np.float32)
@@ -50,9 +51,9 @@ class OccupancyGrid2D:
     frame: str = "map"
     # cell value from which a cell is occupied; known cells below are free (Nav2's default)
     occupied_from: int = 65
-    # (rows, columns) bool, cells closed to the robot that do not block the view
+    # (rows, columns) bool, cells that the robot must not enter but that do not block the view
     keep_out: np.ndarray | None = None
-    # (rows, columns) int8, 0 = no person is within the comfort distance, COMFORT = one is there
+    # (rows, columns) int8, 0 = no person within the comfort distance, COMFORT = at a person
     comfort: np.ndarray | None = None
 
     def __post_init__(self) -> None:
@@ -64,7 +65,7 @@ class OccupancyGrid2D:
 
     @property
     def free(self) -> np.ndarray:
-        """Return (rows, columns) bool: known and not occupied."""
+        """Return (rows, columns) bool: cells that are known and not occupied."""
         return (self.cells >= 0) & (self.cells < self.occupied_from)
 
     @property
@@ -74,7 +75,7 @@ class OccupancyGrid2D:
 
     @cached_property
     def barred_cells(self) -> np.ndarray:
-        """Return the cells with keep-out cells marked as occupied."""
+        """Return (rows, columns) int8: the cells with keep-out cells marked as occupied."""
         return self.cells if self.keep_out is None else np.where(self.keep_out, np.int8(OCCUPIED), self.cells)
 
     @property
@@ -84,7 +85,10 @@ class OccupancyGrid2D:
 
     @cached_property
     def clearance(self) -> np.ndarray:
-        """Return (rows, columns) float32, read-only: metres from each cell's centre to the nearest barred cell's."""
+        """Return (rows, columns) float32, read-only: metres from each cell to the nearest barred one.
+
+        Distances are between centres.
+        """
         distance = distance_to(self.barred, self.resolution)
         distance.setflags(write=False)
         return distance
@@ -94,21 +98,21 @@ class OccupancyGrid2D:
         return {}
 
     def kept(self, key: Hashable, make: Callable[[], np.ndarray]) -> np.ndarray:
-        """Return what `make` returns for this grid, read-only; it is called once for each key that is kept.
+        """Return the array that `make` computes for this grid, read-only and cached under `key`.
 
-        At most _KEPT arrays of _KEPT_BYTES together are kept, the newest one of any size; that which was used longest
-        ago goes first. Threads may ask at once: `make` may then be called twice, and all get the same array.
+        The cache holds at most _KEPT arrays of _KEPT_BYTES in total; the least recently used one is dropped
+        first, the newest one never. If two threads call `make` at once, both get the same array.
         """
         with _keeping:
             kept = self._kept
             values = kept.pop(key, None)
             if values is not None:
-                kept[key] = values  # the last one is the one used last
+                kept[key] = values  # to the end: most recently used
                 return values
         values = make()
         values.setflags(write=False)
         with _keeping:
-            values = kept.pop(key, values)  # another thread was first
+            values = kept.pop(key, values)  # another thread may have been first
             kept[key] = values
             total = sum(array.nbytes for array in kept.values())
             while len(kept) > 1 and (len(kept) > _KEPT or total > _KEPT_BYTES):
@@ -121,7 +125,10 @@ class OccupancyGrid2D:
         return self.cells < 0
 
     def cells_of(self, points: np.ndarray) -> np.ndarray:
-        """Return the cells (N, 2) int (row, column) of points (N, 2+), metres; may lie outside the grid."""
+        """Return the cells (N, 2) int (row, column) of points (N, 2+), metres.
+
+        Cells may lie outside the grid.
+        """
         points = np.asarray(points, dtype=np.float64)
         columns = np.floor((points[..., 0] - self.origin[0]) / self.resolution).astype(np.int64)
         rows = np.floor((points[..., 1] - self.origin[1]) / self.resolution).astype(np.int64)
@@ -135,15 +142,16 @@ class OccupancyGrid2D:
         return np.stack([x, y], axis=-1)
 
     def contains(self, cells: np.ndarray) -> np.ndarray:
-        """Return (N,) bool: True for cells (N, 2) (row, column) on the grid."""
+        """Return (N,) bool: which cells (N, 2) (row, column) lie on the grid."""
         rows, columns = self.cells.shape
         row, column = cells[..., 0], cells[..., 1]
         return (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
 
     def around(self, xy: Sequence[float] | np.ndarray, radius: float) -> np.ndarray:
-        """Return unknown (-1), free (0) or occupied (1) cells of the square of half side `radius` about `xy`.
+        """Return the cells of the square of half side `radius` metres about `xy`: (n, n) int8.
 
-        Returns (n, n) int8 with one n per radius and resolution; what lies off the grid is unknown.
+        Values: -1 unknown, 0 free, 1 occupied; cells off the grid are unknown. n depends only on radius and
+        resolution.
         """
         reach = math.ceil(radius / self.resolution)
         row, column = (int(v) for v in self.cells_of(np.asarray(xy, np.float64)[None, :2])[0])
@@ -159,7 +167,7 @@ class OccupancyGrid2D:
         return window
 
     def has_obstacle(self, xy: np.ndarray, radius: float) -> bool:
-        """Return whether a cell within the square of half side `radius` about `xy` is occupied."""
+        """Return whether a cell of the square with half side `radius` metres about `xy` is occupied."""
         steps = np.arange(-radius, radius + 1e-9, self.resolution)
         cells = self.cells_of(xy + np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2))
         cells = cells[self.contains(cells)]

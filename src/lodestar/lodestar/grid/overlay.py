@@ -1,4 +1,4 @@
-"""Combine grids of one frame."""
+"""Combination of grids of one coordinate frame."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from lodestar.grid.occupancy import COMFORT, OCCUPIED, UNKNOWN, OccupancyGrid2D
 
 
 def occupied_onto(base: OccupancyGrid2D, above: OccupancyGrid2D) -> np.ndarray:
-    """Return (rows, columns) bool: cells of the base whose centre lies in an occupied cell of `above` (same frame)."""
+    """Return (rows, columns) bool: cells of the base whose centre lies in an occupied cell of `above`."""
     return _onto(base, above, above.occupied)
 
 
 def _onto(base: OccupancyGrid2D, above: OccupancyGrid2D, mask: np.ndarray) -> np.ndarray:
-    """Return (rows, columns): the values on `above`, False or 0 beyond, at the centres of the base's cells."""
+    """Return (rows, columns): the values of `mask` at the centres of the cells of the base.
+
+    mask: array on the cells of `above`; cells of the base that lie off `above` get False or 0.
+    """
     hit = np.zeros(base.cells.shape, mask.dtype)
     rows, columns = base.cells.shape
     steps = np.arange(max(rows, columns))
@@ -38,9 +41,9 @@ def overlay_obstacles(base: OccupancyGrid2D, above: OccupancyGrid2D) -> Occupanc
 
 
 def confirmed_by(base: OccupancyGrid2D, points: OccupancyGrid2D) -> OccupancyGrid2D:
-    """The base grid with the obstacles of a grid made of 3-D points, and free only where that is free too.
+    """Return the base grid with the obstacles of a grid of 3-D points added; cells are free only if free in both.
 
-    A planar scan passes over steps that lead down; what the points know no floor of is unknown.
+    A planar scan does not see steps that lead down, so floor that the 3-D points do not confirm is unknown.
     """
     merged = overlay_obstacles(base, points)
     unsure = merged.free & ~_onto(base, points, points.free)
@@ -48,8 +51,10 @@ def confirmed_by(base: OccupancyGrid2D, points: OccupancyGrid2D) -> OccupancyGri
 
 
 def with_keep_out(base: OccupancyGrid2D, zones: OccupancyGrid2D | None) -> OccupancyGrid2D:
-    """Return the base grid with keep-out cells where `zones` is occupied, and comfort where it has values up to
-    COMFORT; the base itself if neither lies on it.
+    """Return the base grid with the keep-out cells and comfort costs of `zones`.
+
+    Keep-out: occupied cells of `zones`. Comfort: cells with values 1 to COMFORT. Returns the base itself if
+    `zones` has neither on it.
     """
     if zones is None or not zones.cells.any():
         return base

@@ -1,4 +1,4 @@
-"""The narrow place ahead of a pose: a door that somebody stands before."""
+"""Detection of the narrow place ahead of a pose, such as a door."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy as np
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 
-DOOR = 0.9  # m, width of a door that the grid shows as closed
-WIDEST = 2.0  # m; a wider place is no passage
+DOOR = 0.9  # m; assumed width of a door that the grid shows as closed
+WIDEST = 2.0  # m; a wider gap is no passage
 
 
 def passage_ahead(
     grid: OccupancyGrid2D, pose: np.ndarray, reach: float
 ) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """Return the ends of the narrowest passage ahead, or of the obstacle that closes it; None where there is neither.
+    """Return both ends (x, y) of the narrowest passage ahead, else of the obstacle that blocks the robot.
 
-    pose: (3,) x, y, yaw in map. reach: metres ahead that are looked at.
+    None if there is neither. pose: (3,) x, y, yaw in map. reach: metres ahead that are searched.
     """
     ahead = np.array([math.cos(pose[2]), math.sin(pose[2])])
     left = np.array([-ahead[1], ahead[0]])
@@ -41,7 +41,10 @@ def passage_ahead(
 
 
 def _gap(grid: OccupancyGrid2D, start: np.ndarray, direction: np.ndarray) -> float:
-    """Return metres to the first occupied cell, inf where there is none within `WIDEST`."""
+    """Return the distance, metres, to the first occupied cell along a direction (2,).
+
+    It is inf if none lies within `WIDEST`.
+    """
     steps = np.arange(0.0, WIDEST, grid.resolution)
     hits = np.flatnonzero(_occupied(grid, start + steps[:, None] * direction))
     return float(steps[hits[0]]) if len(hits) else math.inf

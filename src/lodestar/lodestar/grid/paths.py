@@ -1,4 +1,7 @@
-"""Shortest path lengths to all cells and least-cost paths to one goal, on cells traversable for the robot's centre."""
+"""Shortest path lengths to all cells, and least-cost paths to one goal.
+
+Paths run over cells that are traversable for the robot's centre.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from lodestar.grid.config import TravelConfig
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import COMFORT, OccupancyGrid2D
 
-_BUCKETS = 16  # of width one cell; a step costs less than this
+_BUCKETS = 16  # buckets of width one cell; a step costs less than _BUCKETS
 _ROOT_2 = math.sqrt(2.0)
 
 
@@ -28,7 +31,7 @@ class NoPathReason(Enum):
 
 
 class NoPath(Exception):
-    """No path exists; see `reason`."""
+    """Raised if no path exists; see `reason`."""
 
     def __init__(self, reason: NoPathReason, detail: str = ""):
         super().__init__(f"{reason.value}: {detail}" if detail else reason.value)
@@ -37,10 +40,11 @@ class NoPath(Exception):
 
 @njit(cache=True)
 def _spread(passable, cost, row, column, goal_row, goal_column, parents):
-    """Return the least cost, in cells, from one cell to all cells (or until the goal is settled); inf = unreachable.
+    """Return the least cost, in cells, from one cell to all cells; inf = unreachable.
 
-    Exact: a step costs at least 1, so every cell of bucket [k, k + 1) is final when the bucket is processed.
-    `cost` (rows, columns) float32 >= 1, or empty for 1; `parents` (rows, columns) int8 or empty.
+    The search ends early when the goal is reached. Exact: a step costs at least 1, so every cell of bucket
+    [k, k + 1) is final when the bucket is processed. `cost` (rows, columns) float32 >= 1, or empty for 1;
+    `parents` (rows, columns) int8 or empty.
     """
     rows, columns = passable.shape
     weighted, trace = cost.size > 0, parents.size > 0
@@ -136,7 +140,7 @@ def _trace(parents, start_row, start_column, row, column):
 
 
 def snap(grid: OccupancyGrid2D, allowed: np.ndarray, xy: ArrayLike, radius: float) -> tuple[int, int] | None:
-    """Return the allowed cell (row, column) at `xy`, or the nearest one within `radius` metres, or None."""
+    """Return the allowed cell (row, column) at `xy`, else the nearest within `radius` metres, else None."""
     row, column = (int(v) for v in grid.cells_of(np.asarray(xy, np.float64)[None, :2])[0])
     rows, columns = allowed.shape
     if 0 <= row < rows and 0 <= column < columns and allowed[row, column]:
@@ -159,7 +163,7 @@ def _passable(grid: OccupancyGrid2D, config: TravelConfig) -> tuple[np.ndarray, 
 
 
 def _area(passable: np.ndarray, start: tuple[int, int], resolution: float) -> float:
-    """Return the m^2 reachable from the start; a diagonal step needs both cells beside it."""
+    """Return the area reachable from the start by steps along rows and columns, m^2."""
     _, labels, statistics, _ = cv2.connectedComponentsWithStats(passable.astype(np.uint8), connectivity=4)
     return float(statistics[labels[start], cv2.CC_STAT_AREA]) * resolution**2
 
@@ -167,9 +171,10 @@ def _area(passable: np.ndarray, start: tuple[int, int], resolution: float) -> fl
 def _passable_from(
     grid: OccupancyGrid2D, start_xy: ArrayLike, config: TravelConfig
 ) -> tuple[np.ndarray, np.ndarray, tuple[int, int] | None]:
-    """Return passable cells, distances from obstacles, and the cell of the start.
+    """Return passable cells, distances from obstacles, and the start's cell (None if there is none).
 
-    Gaps out of a pocket and the shortest path out of a keep-out zone around the start are passable too.
+    Two kinds of cells are passable in addition: narrow gaps out of a small free area around the start
+    (pocket), and the shortest path out of a keep-out zone around the start.
     """
     passable, distance = _passable(grid, config)
     if grid.keep_out is not None:
@@ -191,7 +196,10 @@ def _passable_from(
 def _way_out(
     open_grid: OccupancyGrid2D, passable: np.ndarray, start_xy: ArrayLike, config: TravelConfig
 ) -> np.ndarray:
-    """Return the cells of the shortest path, ignoring zones, from the start to a passable cell; usually none."""
+    """Return (rows, columns) bool: the shortest path from the start to a passable cell, ignoring zones.
+
+    It is empty if the start is in no zone.
+    """
     way = np.zeros(passable.shape, bool)
     possible, _ = _passable(open_grid, config)
     start = snap(open_grid, possible, start_xy, config.start_snap)
@@ -205,7 +213,8 @@ def _way_out(
         return way
     flat = _trace(parents, start[0], start[1], row, column)
     way.reshape(-1)[flat] = True
-    wider = cv2.dilate(way.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0  # room for steps between corners
+    # widen the path, so that diagonal steps fit
+    wider = cv2.dilate(way.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
     return wider & possible
 
 
@@ -214,9 +223,9 @@ def path_lengths(
 ) -> np.ndarray:
     """Return the length of the shortest 8-connected path from the start to every cell.
 
-    Returns (rows, columns) float32, read only, metres, inf if unreachable; all inf if no traversable cell lies within
-    `start_snap` of the start. The distance from the start to its cell is included. A grid keeps the newest lengths:
-    all experts ask for them from one place in one epoch.
+    Returns (rows, columns) float32, read-only, metres, inf if unreachable; all inf if no traversable cell
+    lies within `start_snap` of the start. The distance from the start to its cell is included. A grid caches
+    its newest lengths, because all experts request them from the same place within an epoch.
     """
     x, y = (float(value) for value in np.asarray(start_xy, np.float64)[:2])
     return grid.kept((x, y, config), lambda: _path_lengths(grid, (x, y), config))
@@ -229,7 +238,7 @@ def _path_lengths(grid: OccupancyGrid2D, start_xy: tuple[float, float], config: 
     no_cost, no_parents = np.empty((0, 0), np.float32), np.empty((0, 0), np.int8)
     lengths = _spread(passable, no_cost, start[0], start[1], -1, -1, no_parents)
     extra = float(np.linalg.norm(grid.points_of(np.array(start)) - np.asarray(start_xy, np.float64)[:2]))
-    if extra <= grid.resolution:  # within its own cell
+    if extra <= grid.resolution:  # the start lies in its own cell
         extra = 0.0
     return lengths * np.float32(grid.resolution) + np.float32(extra)
 

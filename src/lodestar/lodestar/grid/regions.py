@@ -1,4 +1,4 @@
-"""Segment free space into rooms or room-like regions, split at narrow passages."""
+"""Segmentation of free space into rooms or room-like regions, split at narrow passages."""
 
 from __future__ import annotations
 
@@ -14,22 +14,27 @@ from lodestar.grid.correction import moved_cells
 from lodestar.grid.inflation import distance_to
 from lodestar.grid.occupancy import OccupancyGrid2D
 
+# metres; regions joined by an opening this wide are one; chosen
+REGION_PASSAGE = 1.5
+REGION_FURNITURE = 1.2  # m^2; smaller isolated obstacles are not walls; chosen
+REGION_MIN_AREA = 1.0  # m^2 of the smallest region; chosen
+
 
 @dataclass(frozen=True)
 class RegionConfig:
-    """Parameters of the segmentation."""
+    """Parameters of the segmentation of free space into rooms."""
 
-    # metres from walls of cells that are surely inside a room that is narrower than `passage`; chosen: above half a
-    # door's width
+    # metres from walls of cells that are surely inside a room narrower than REGION_PASSAGE; chosen: above half a door's
+    # width
     core: float = 0.6
-    # metres; regions joined by an opening this wide are one; chosen
-    passage: float = 1.5
-    furniture: float = 1.2  # m^2; smaller isolated obstacles are not walls; chosen
-    min_area: float = 1.0  # m^2 of the smallest region; chosen
 
 
 def _walls(grid: OccupancyGrid2D, furniture: float) -> np.ndarray:
-    """Return the cells that bound rooms: all cells that are not free, without free-standing furniture."""
+    """Return (rows, columns) bool: cells that bound rooms.
+
+    These are all cells that are not free, except furniture: free-standing obstacles smaller than `furniture`,
+    m^2.
+    """
     solid = (~grid.free).astype(np.uint8)
     _, labels, stats, _ = cv2.connectedComponentsWithStats(solid, connectivity=8)
     small = stats[:, cv2.CC_STAT_AREA] * grid.resolution**2 < furniture
@@ -42,13 +47,14 @@ def _walls(grid: OccupancyGrid2D, furniture: float) -> np.ndarray:
 
 
 def _cores(distance: np.ndarray, config: RegionConfig, least: float) -> tuple[int, np.ndarray]:
-    """Return the number of cores, the outside counted, and the core of each cell; 0 = none.
+    """Return the number of room cores, counting the outside, and the core of each cell; 0 = none.
 
-    distance: (rows, columns) from walls, metres. A core is half a passage from walls, so that a narrower opening never
-    joins two rooms through it; a room that is as narrow as that, such as a corridor, has a core of its own of at least
-    `least` cells.
+    A core is a set of connected cells far from walls. distance: (rows, columns) from walls, metres. A core's
+    cells are at least half a passage's width from walls, so that a narrower opening never joins two rooms. A
+    room that is itself that narrow, such as a corridor, has a core of cells at least `config.core` from
+    walls, if they are at least `least`.
     """
-    count, wide = cv2.connectedComponents((distance >= config.passage / 2.0).astype(np.uint8), connectivity=8)
+    count, wide = cv2.connectedComponents((distance >= REGION_PASSAGE / 2.0).astype(np.uint8), connectivity=8)
     _, narrow = cv2.connectedComponents((distance >= config.core).astype(np.uint8), connectivity=8)
     taken = np.isin(np.arange(narrow.max() + 1), narrow[wide > 0]) | (np.bincount(narrow.ravel()) < least)
     alone = (narrow > 0) & ~taken[narrow]
@@ -73,7 +79,7 @@ def _borders(mask: np.ndarray, distance: np.ndarray) -> dict[tuple[int, int], fl
 
 
 def _joined(count: int, widths: dict[tuple[int, int], float], half_passage: float) -> np.ndarray:
-    """Return the representative of each region 0..count after merging across wide openings."""
+    """Return the representative of each region 0 .. count after joining regions across wide openings."""
     parent = np.arange(count + 1)
 
     def root(i: int) -> int:
@@ -90,9 +96,10 @@ def _joined(count: int, widths: dict[tuple[int, int], float], half_passage: floa
 def _inherit(
     mask: np.ndarray, grid: OccupancyGrid2D, previous: tuple[np.ndarray, tuple[float, float]], used: int
 ) -> np.ndarray:
-    """Keep ids: a region takes the unused id of the old region with which it shares most cells.
+    """Return the mask with ids of the previous regions where they overlap.
 
-    used: the largest id given so far.
+    A region takes the id, if still unused, of the previous region with which it shares most cells. used: the
+    largest id assigned so far.
     """
     old_mask, old_origin = previous
     ids = np.flatnonzero(np.bincount(mask.ravel())[1:]) + 1
@@ -107,9 +114,8 @@ def _inherit(
     )
     before = np.zeros(len(rows), np.int64)
     before[on] = old_mask[old_rows[on], old_columns[on]]
-    span = (
-        int(before.max(initial=0)) + 1
-    )  # one number for both ids: rows of two take ten times as long to sort
+    # encode both ids in one number: sorting rows of two takes ten times as long
+    span = int(before.max(initial=0)) + 1
     pairs, shared = np.unique(mask[rows, columns] * span + before, return_counts=True)
     lookup = np.zeros(int(mask.max(initial=0)) + 1, np.int64)
     taken: set[int] = set()
@@ -132,24 +138,24 @@ def segment_regions(
     previous: tuple[np.ndarray, tuple[float, float]] | None = None,
     used: int = 0,
 ) -> tuple[np.ndarray, list[tuple[int, float, np.ndarray, tuple[int, ...]]]]:
-    """Segment free space by a watershed from room cores and merge regions across wide openings.
+    """Return the regions of free space: a mask, and a record per region.
 
-    previous: mask and grid origin of the last call; overlapping regions keep their ids. used: the largest id given so
-    far; new ids are larger.
-    Returns the mask (rows, columns) uint16, 0 = none, and per region (id, area in m^2, centroid (2,) in metres,
-    ids of neighbouring regions).
+    A watershed from room cores is followed by a merge across wide openings. previous: mask and grid origin of
+    the last call; overlapping regions keep their ids. used: the largest id assigned so far; new ids are
+    larger. The mask is (rows, columns) uint16, 0 = none; a record is (id, area in m^2, centroid (2,) in
+    metres, ids of neighbouring regions).
     """
-    walls = _walls(grid, config.furniture)
+    walls = _walls(grid, REGION_FURNITURE)
     distance = distance_to(walls, grid.resolution)
     distance[~np.isfinite(distance)] = max(grid.cells.shape) * grid.resolution
-    count, cores = _cores(distance, config, config.min_area / grid.resolution**2)
+    count, cores = _cores(distance, config, REGION_MIN_AREA / grid.resolution**2)
     if count <= 1:
         return np.zeros(grid.cells.shape, np.uint16), []
     mask = watershed(-distance, cores, mask=~walls).astype(np.int64)
-    joined = _joined(count, _borders(mask, distance), config.passage / 2.0)
+    joined = _joined(count, _borders(mask, distance), REGION_PASSAGE / 2.0)
     mask = joined[mask]
     areas = np.bincount(mask.ravel(), minlength=count + 1) * grid.resolution**2
-    mask[(areas < config.min_area)[mask]] = 0
+    mask[(areas < REGION_MIN_AREA)[mask]] = 0
     mask[~grid.free] = 0
     if previous is not None:
         mask = _inherit(mask, grid, previous, used)
@@ -175,9 +181,10 @@ def segment_regions(
 
 
 class RegionTracker:
-    """Segment a growing grid repeatedly; regions keep their ids, and an id is never reused.
+    """Divides a growing grid into regions repeatedly; regions keep their ids, and an id is never reused.
 
-    mask: (rows, columns) uint16 of the last grid, whose corner is at `origin`, metres. used: the largest id so far.
+    mask: (rows, columns) uint16 of the last grid, whose corner is at `origin`, metres. used: the largest id
+    so far.
     """
 
     def __init__(self, config: RegionConfig = RegionConfig()) -> None:
@@ -190,10 +197,10 @@ class RegionTracker:
     def segment(
         self, grid: OccupancyGrid2D
     ) -> tuple[np.ndarray, list[tuple[int, float, np.ndarray, tuple[int, ...]]]]:
-        """Segment the grid; see `segment_regions`."""
+        """Return the regions of the grid with their ids from earlier calls; see `segment_regions`."""
         previous = (self.mask, self.origin) if self.mask.size else None
         mask, regions = segment_regions(grid, self.config, previous, self.used)
-        if regions:  # without regions keep the ids for the next grid
+        if regions:  # if there are no regions, keep the old ids for the next grid
             self.mask, self.origin, self._resolution = mask, grid.origin, grid.resolution
             self.used = max(self.used, int(mask.max()))
         return mask, regions

@@ -1,6 +1,6 @@
-"""The floor that the robot has looked at, and from how near, as far as it counts for what it does now.
+"""Record of the floor that the robot has looked at: when, and from which distance.
 
-Stamps are seconds on the clock of the sensors.
+A look is one observation of a cell by the camera. Stamps are seconds on the clock of the sensors.
 """
 
 from __future__ import annotations
@@ -19,21 +19,25 @@ from lodestar.grid.way_lengths import WayLengths
 
 _NEVER = -math.inf
 _LIMITS = LookConfig()
-_EDGE = 8  # cells in a row that are an open edge, as of the explorer's frontiers
+_EDGE = 8  # connected cells that form an open edge, as for the explorer's frontiers
 
 
 @dataclass(frozen=True)
 class FromMemory:
-    """Floor that counts by looks of before. share: of all that was looked at, [0, 1]. oldest: stamp of such a look."""
+    """Share of floor that was looked at only before a given stamp.
+
+    share: of all floor that was looked at, [0, 1]. oldest: stamp of the oldest look that counts, seconds.
+    """
 
     share: float
     oldest: float
 
 
 class SearchedFloor:
-    """Dated looks of the camera; it knows the camera only by the robot's pose. Looks outlive a directive.
+    """Looks of the camera at the floor, with their stamps; they are kept after a directive ends.
 
-    ways: lengths from the robot, kept while neither it nor the grid changes.
+    The camera is assumed to face along the robot's heading. ways: path lengths from the robot, cached while
+    neither its position nor the grid changes.
     """
 
     def __init__(self, limits: LookConfig = _LIMITS) -> None:
@@ -41,13 +45,13 @@ class SearchedFloor:
         self.restart_clock()
 
     def restart_clock(self) -> None:
-        """The clock began anew: no look counts any more."""
+        """Forget all looks, because the clock has restarted."""
         self._looks = Looks(self.limits)
         self._pose: np.ndarray | None = None
         self._noted = _NEVER
 
     def count_from(self, since: float) -> None:
-        """Only looks since then count from now on."""
+        """Count only looks at or after the stamp `since`."""
         self._looks.begin = since
 
     @property
@@ -56,7 +60,7 @@ class SearchedFloor:
         return self._looks.begin
 
     def note(self, pose: np.ndarray, stamp: float, grid: OccupancyGrid2D | None) -> None:
-        """The robot looks from pose (3,), if its last look is long enough ago."""
+        """Record a look from pose (3,), if the last one is at least `interval` seconds ago."""
         if grid is None or stamp - self._noted < self.limits.interval:
             return
         self._noted, self._pose = stamp, pose
@@ -64,22 +68,22 @@ class SearchedFloor:
         self._looks.look(pose, float(pose[2]), stamp)
 
     def nearest(self, grid: OccupancyGrid2D) -> np.ndarray:
-        """Return the metres from which each cell was looked at, (rows, columns) float32; inf = never."""
+        """Return (rows, columns) float32: distance, metres, of the nearest look at each cell; inf = none."""
         self._looks.set_grid(grid)
         return self._looks.metres()
 
     @property
     def share(self) -> float:
-        """Return the share, [0, 1], of the known floor that the robot can come to; NaN where none was looked at."""
+        """Return the share, [0, 1], of the reachable free floor that was looked at; NaN if no look counts."""
         grid, pose = self._looks.grid, self._pose
         if grid is None or pose is None or self._noted < self.since:
             return math.nan
         return self._looks.share(self._reached(grid, pose))
 
     def from_memory(self, begun: float, inside: np.ndarray | None = None) -> FromMemory | None:
-        """Return what of the floor counts by looks of before the stamp `begun` alone; None where nothing does.
+        """Return which share of the floor was looked at only before the stamp `begun`; None if there is none.
 
-        inside: (rows, columns) bool, the floor that is meant; None = all that the robot can come to.
+        inside: (rows, columns) bool, the floor to consider; None = all floor that the robot can reach.
         """
         grid, pose, looks = self._looks.grid, self._pose, self._looks
         if grid is None or pose is None:
@@ -97,7 +101,7 @@ class SearchedFloor:
         return np.isfinite(self.ways.to_all(grid, pose)) & grid.free
 
     def in_words(self) -> str:
-        """Return how much of the floor was looked at, as a sentence; "" where it is not known."""
+        """Return a sentence with the share of floor that was looked at; "" if it is unknown."""
         share = self.share
         return (
             ""
@@ -107,9 +111,10 @@ class SearchedFloor:
 
 
 def open_edges(grid: OccupancyGrid2D, pose: np.ndarray, inside: np.ndarray | None = None) -> np.ndarray:
-    """Return the floor that the robot at pose (3,) can come to and that borders on unknown space, (rows, columns) bool.
+    """Return (rows, columns) bool: reachable free cells that border on unknown space.
 
-    inside: (rows, columns) bool, the cells that count; None = all. Edges of a few cells are left out.
+    Edges of only a few cells are left out. pose: (3,) of the robot. inside: (rows, columns) bool, the cells
+    to consider; None = all.
     """
     unknown = ndimage.binary_dilation(~(grid.free | grid.occupied), np.ones((3, 3)))
     edge = unknown & grid.free & np.isfinite(path_lengths(grid, pose[:2]))

@@ -16,7 +16,7 @@ def segment_cells(
     start, end: (2,) in the grid's frame, metres.
     """
     a, b = np.asarray(start, np.float64), np.asarray(end, np.float64)
-    reach = max(reach, grid.resolution)  # a thinner line would have gaps
+    reach = max(reach, grid.resolution)  # a thinner line would have gaps between cells
     corners = np.array([np.minimum(a, b) - reach, np.maximum(a, b) + reach])
     low, high = grid.cells_of(corners)
     limit = np.array(grid.cells.shape)
@@ -28,7 +28,7 @@ def segment_cells(
 
 
 def distances_to_segment(points: np.ndarray, start: ArrayLike, end: ArrayLike) -> np.ndarray:
-    """Return (N,) metres from points (N, 2) to the segment from start (2,) to end (2,)."""
+    """Return the distances (N,), metres, from points (N, 2) to the segment from start (2,) to end (2,)."""
     a, b = np.asarray(start, np.float64), np.asarray(end, np.float64)
     along = b - a
     length = float(along @ along)
@@ -44,9 +44,10 @@ def crossings(
     beyond: float,
     heights: tuple[float, float],
 ) -> np.ndarray:
-    """Return (M,) where in [0, 1] along a segment rays cross it that end at least `beyond` metres behind it.
+    """Return where rays cross a segment: positions (M,), 0 = start .. 1 = end.
 
-    origin: (3,), points: (N, 3), the rays' ends, in map. start, end: (2,). heights: lowest and highest z of a crossing.
+    Only rays that end at least `beyond` metres behind the segment count. origin: (3,), points: (N, 3), the
+    ends of the rays, in map. start, end: (2,). heights: lowest and highest z of a crossing.
     """
     a, along = np.asarray(start, np.float64), np.subtract(end, start, dtype=np.float64)
     rays = points[:, :2] - origin[:2]

@@ -1,7 +1,7 @@
-"""Success of a goal pose, one definition for the agent and the judge (DESIGN section 3).
+"""Success of a goal pose, one definition for the agent and the evaluation (DESIGN section 3).
 
-The footprint is within 1.0 m, in plan, of the nearest point of the object's box, and the bearing to that
-point is within 30 degrees. The caller checks line of sight, on the grid or on the true meshes.
+The footprint must be within 1.0 m, horizontally, of the nearest point of the object's box, and the bearing to
+that point within 30 degrees. The caller checks line of sight, on the grid or on the true meshes.
 """
 
 from __future__ import annotations
@@ -16,18 +16,21 @@ from lodestar.grid.config import Footprint, SuccessConfig
 from lodestar.grid.footprint import GO2
 
 MAX_DISTANCE, MAX_BEARING = SuccessConfig.distance, SuccessConfig.bearing  # the benchmarks' limits
-_ROUNDING = 1e-6  # m
+_ROUNDING = 1e-6  # m, tolerance for rounding errors
 
 
 def _outside(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the distance (...) of points (..., 2) from the rectangle; 0 inside."""
+    """Return the distances (...), metres, of points (..., 2) from a rectangle; 0 inside."""
     return np.linalg.norm(np.maximum(np.maximum(low - points, points - high), 0.0), axis=-1)
 
 
 def footprint_distances(
     poses: ArrayLike, footprint: Footprint, box_min: ArrayLike, box_max: ArrayLike
 ) -> np.ndarray:
-    """Return (N,) float64: metres in plan between the footprint at poses (N, 3) and the box; 0 = overlap."""
+    """Return the horizontal distances (N,) float64, metres, from the footprint at poses (N, 3) to the box.
+
+    0 = overlap.
+    """
     poses = np.asarray(poses, np.float64).reshape(-1, 3)
     low, high = np.asarray(box_min, np.float64)[:2], np.asarray(box_max, np.float64)[:2]
     half = np.array([footprint.length / 2.0, footprint.width / 2.0])
@@ -47,14 +50,17 @@ def footprint_distances(
 def footprint_distance(
     pose: ArrayLike, footprint: Footprint, box_min: ArrayLike, box_max: ArrayLike
 ) -> float:
-    """Return the metres in plan between the footprint at pose (x, y, yaw) and the box; 0 if they overlap."""
+    """Return the horizontal distance, metres, from the footprint at a pose to the box; 0 = overlap.
+
+    pose: (x, y, yaw).
+    """
     return float(footprint_distances(np.asarray(pose)[None], footprint, box_min, box_max)[0])
 
 
 def bearings_to_box(poses: ArrayLike, box_min: ArrayLike, box_max: ArrayLike) -> np.ndarray:
-    """Return (N,) float64 radians in [-pi, pi): bearing of the box's nearest point from the heading of poses (N, 3).
+    """Return the bearings (N,) float64, radians in [-pi, pi), of the box's nearest point at poses (N, 3).
 
-    0 where the pose lies inside the box in plan.
+    They are relative to the heading of the pose, and 0 where it lies horizontally inside the box.
     """
     poses = np.asarray(poses, np.float64).reshape(-1, 3)
     nearest = np.clip(poses[:, :2], np.asarray(box_min)[:2], np.asarray(box_max)[:2])
@@ -64,7 +70,10 @@ def bearings_to_box(poses: ArrayLike, box_min: ArrayLike, box_max: ArrayLike) ->
 
 
 def bearing_to_box(pose: ArrayLike, box_min: ArrayLike, box_max: ArrayLike) -> float:
-    """Return the radians from the heading of pose (x, y, yaw) to the box's nearest point; see `bearings_to_box`."""
+    """Return the angle, radians, from the heading of pose (x, y, yaw) to the box's nearest point.
+
+    See `bearings_to_box`.
+    """
     return float(bearings_to_box(np.asarray(pose)[None], box_min, box_max)[0])
 
 
@@ -76,7 +85,7 @@ def is_facing(
     max_distance: float = MAX_DISTANCE,
     max_bearing: float = MAX_BEARING,
 ) -> bool:
-    """Tell whether a robot at pose (x, y, yaw) is near the box and faces it; line of sight is not checked."""
+    """Return whether a robot at pose (x, y, yaw) is near the box and faces it; line of sight is not checked."""
     return (
         footprint_distance(pose, footprint, box_min, box_max) <= max_distance
         and abs(bearing_to_box(pose, box_min, box_max)) <= max_bearing
@@ -91,7 +100,10 @@ def faced(
     max_distance: float = MAX_DISTANCE,
     max_bearing: float = MAX_BEARING,
 ) -> np.ndarray:
-    """Return (N,) bool: `is_facing` of boxes (N, 2+), read closely only where a box is near enough."""
+    """Return (N,) bool: whether a robot at a pose is near to and faces each of N boxes; see `is_facing`.
+
+    The exact test runs only for boxes that are near enough.
+    """
     place = np.asarray(pose, np.float64)[:2]
     reach = max_distance + math.hypot(footprint.length, footprint.width) / 2.0
     found = _outside(place, box_mins[:, :2], box_maxs[:, :2]) <= reach + _ROUNDING

@@ -11,31 +11,59 @@ import numpy as np
 
 from lodestar.geometry.floor_height import floor_below
 from lodestar.geometry.poses import wrap_angle
-from lodestar.grid.config import ViewpointConfig
+from lodestar.grid.config import (
+    VIEWPOINT_CAMERA_FORWARD,
+    VIEWPOINT_EXCLUDED_RADIUS,
+    VIEWPOINT_FAR_DISTANCE,
+    VIEWPOINT_HIGH_DISTANCE,
+    VIEWPOINT_MAX_BEARING,
+    VIEWPOINT_MAX_DISTANCE,
+    VIEWPOINT_STRICT_IGNORE,
+    VIEWPOINT_TURNING_CLEARANCE,
+    ViewpointConfig,
+)
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.success_pose import bearings_to_box, footprint_distances
 from lodestar.grid.visibility import sight_between
 
+VIEWPOINT_MIN_DISTANCE = 0.08  # metres in plan from the footprint to the box; chosen
+VIEWPOINT_CAMERA_PITCH = math.radians(10.0)  # radians, positive = up; the simulated Go2's camera
+# radians, half the vertical field of view; the simulated Go2's camera
+VIEWPOINT_HALF_VFOV = math.radians(32.0)
+# metres from an object to its support's edge if the support is unknown; chosen
+VIEWPOINT_SET_BACK = 0.2
+VIEWPOINT_SPACING = 0.25  # metres between returned viewpoints; chosen
+VIEWPOINT_LIMIT = 48  # most viewpoints returned; chosen
+# Score weights, without unit unless stated; chosen on simulated apartments and offices.
+VIEWPOINT_VISIBLE_WEIGHT = 1.0  # times the share of the object's height in the camera's field
+VIEWPOINT_VIEW_WEIGHT = 0.5  # times the alignment with a saved view, 0..1
+VIEWPOINT_TURNING_WEIGHT = 0.4  # for room to turn
+VIEWPOINT_PLAIN_WEIGHT = 0.3  # for an unobstructed line of sight
+VIEWPOINT_CLEARANCE_WEIGHT = 0.3  # times the clearance up to 0.6 m, as a share of it
+VIEWPOINT_PATH_WEIGHT = 0.12  # score lost per metre of path
+VIEWPOINT_DISTANCE_WEIGHT = 0.4  # score lost per metre off VIEWPOINT_BEST_DISTANCE
+VIEWPOINT_BEST_DISTANCE = 0.45  # metres in plan from the footprint to the box; chosen
+
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """A pose that faces an object, with the measures of its score."""
+    """A pose that faces an object, with the quantities from which it is scored."""
 
     pose: np.ndarray  # (3,) x, y, yaw in map
     path_length: float  # metres
     distance: float  # metres from footprint to box
     clearance: float  # metres from the nearest obstacle
     score: float
-    # nothing blocks the view except in the last `strict_ignore` metres before the object
+    # nothing blocks the view except in the last VIEWPOINT_STRICT_IGNORE metres before the object
     is_plain: bool = True
-    # share of the object's height in the camera's field and not hidden by its support's edge
+    # share of the object's height inside the camera's field of view and not hidden by its support's edge
     visible: float = 1.0
 
 
 class NoViewpointReason(Enum):
-    """The constraint that removed the last viewpoints."""
+    """Constraint that excluded the last candidates for a viewpoint."""
 
     UNREACHABLE = "no reachable place near it"
     BLOCKED = "the robot does not fit where it could face it"
@@ -45,7 +73,7 @@ class NoViewpointReason(Enum):
 
 
 class NoViewpoint(Exception):
-    """No viewpoint exists; see `reason`."""
+    """Raised if no viewpoint exists; see `reason`."""
 
     def __init__(self, reason: NoViewpointReason):
         super().__init__(reason.value)
@@ -55,7 +83,7 @@ class NoViewpoint(Exception):
 def _candidates(
     grid: OccupancyGrid2D, lengths: np.ndarray, low: np.ndarray, high: np.ndarray, reach: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return reachable cells (N, 2) within `reach` of the box in plan, and their centres (N, 2)."""
+    """Return reachable cells (N, 2) horizontally within `reach` metres of the box, and the centres (N, 2)."""
     cells = grid.cells_of(np.array([low - reach, high + reach]))
     (top, left), (bottom, right) = np.maximum(cells[0], 0), np.maximum(cells[1] + 1, 0)
     found = np.argwhere(np.isfinite(lengths[top:bottom, left:right])) + np.array([top, left])
@@ -65,7 +93,7 @@ def _candidates(
 
 
 def _headings(points: np.ndarray, low: np.ndarray, high: np.ndarray, slack: float) -> np.ndarray:
-    """Return headings towards the middle of the box, at most `slack` radians off its nearest point."""
+    """Return headings towards the middle of the box, but at most `slack` radians off its nearest point."""
     nearest = np.clip(points, low, high) - points
     middle = (low + high) / 2.0 - points
     to_nearest = np.arctan2(nearest[:, 1], nearest[:, 0])
@@ -75,11 +103,11 @@ def _headings(points: np.ndarray, low: np.ndarray, high: np.ndarray, slack: floa
 
 def _max_distance(bottom: float, top: float, config: ViewpointConfig) -> float:
     """Return the largest allowed distance, metres, from the footprint to an object between these heights."""
-    from_camera = config.max_distance + config.footprint.length / 2.0 - config.camera_forward
-    lowest = config.camera_height + from_camera * math.tan(config.camera_pitch - config.half_vfov)
+    from_camera = VIEWPOINT_MAX_DISTANCE + config.footprint.length / 2.0 - VIEWPOINT_CAMERA_FORWARD
+    lowest = config.camera_height + from_camera * math.tan(VIEWPOINT_CAMERA_PITCH - VIEWPOINT_HALF_VFOV)
     if top < lowest:
-        return config.far_distance
-    return config.high_distance if bottom > config.camera_height else config.max_distance
+        return VIEWPOINT_FAR_DISTANCE
+    return VIEWPOINT_HIGH_DISTANCE if bottom > config.camera_height else VIEWPOINT_MAX_DISTANCE
 
 
 def _visible_share(
@@ -91,18 +119,19 @@ def _visible_share(
 ) -> np.ndarray:
     """Return the share (N,) of the box's height that the camera sees at the box's nearest side.
 
-    It lies within the vertical field of view and is not hidden by the edge of the object's support.
+    Visible is what lies within the vertical field of view and is not hidden by the edge of the support, the
+    furniture under the object.
     """
-    forward = np.stack([np.cos(poses[:, 2]), np.sin(poses[:, 2])], 1) * config.camera_forward
+    forward = np.stack([np.cos(poses[:, 2]), np.sin(poses[:, 2])], 1) * VIEWPOINT_CAMERA_FORWARD
     eyes = poses[:, :2] + forward
     nearest = np.clip(eyes, box_min[:2], box_max[:2])
     distance = np.linalg.norm(eyes - nearest, axis=1)
-    lowest = config.camera_height + distance * math.tan(config.camera_pitch - config.half_vfov)
-    highest = config.camera_height + distance * math.tan(config.camera_pitch + config.half_vfov)
+    lowest = config.camera_height + distance * math.tan(VIEWPOINT_CAMERA_PITCH - VIEWPOINT_HALF_VFOV)
+    highest = config.camera_height + distance * math.tan(VIEWPOINT_CAMERA_PITCH + VIEWPOINT_HALF_VFOV)
     height = max(float(box_max[2] - box_min[2]), 0.02)
     raised = float(box_min[2]) - config.camera_height
     if raised > 0.0:  # the camera looks up, past the edge of the support
-        set_back = _set_back(nearest, eyes, support, config)
+        set_back = _set_back(nearest, eyes, support)
         to_edge = np.maximum(distance - set_back, 0.05)
         lowest = np.maximum(lowest, config.camera_height + raised * (1.0 + set_back / to_edge))
     seen = np.minimum(box_max[2], highest) - np.maximum(box_min[2], lowest)
@@ -110,14 +139,14 @@ def _visible_share(
 
 
 def _set_back(
-    points: np.ndarray,
-    eyes: np.ndarray,
-    support: tuple[np.ndarray, np.ndarray] | None,
-    config: ViewpointConfig,
+    points: np.ndarray, eyes: np.ndarray, support: tuple[np.ndarray, np.ndarray] | None
 ) -> np.ndarray:
-    """Return the metres (N,) from points (N, 2) to the support's edge, in the direction of the eyes (N, 2)."""
+    """Return the distances (N,), metres, from points (N, 2) to the edge of the support towards the camera.
+
+    support: box of the furniture under the object. eyes: (N, 2), camera positions.
+    """
     if support is None:
-        return np.full(len(points), config.set_back)
+        return np.full(len(points), VIEWPOINT_SET_BACK)
     low, high = np.asarray(support[0])[:2], np.asarray(support[1])[:2]
     away = eyes - points
     towards = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)
@@ -128,7 +157,10 @@ def _set_back(
 
 
 def _side_angles(points: np.ndarray, middle: np.ndarray, views: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the angle (N,) in plan at the target between each point and the nearest saved view; 0 without views."""
+    """Return the horizontal angle (N,), radians, at the target between each point and the nearest view.
+
+    views: saved views of the target; 0 without views.
+    """
     directions = [np.asarray(view)[:2, 3] - middle for view in views]
     directions = [d for d in directions if np.linalg.norm(d) > 0.1]
     if not directions:
@@ -148,13 +180,12 @@ def find_viewpoints(
     config: ViewpointConfig = ViewpointConfig(),
     support: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> list[Viewpoint]:
-    """Return reachable poses that face the box from a side it was seen from, best first, never empty.
+    """Return reachable poses that face the box from a side from which it was seen, best first, never empty.
 
-    lengths: (rows, columns) of `path_lengths` on this grid. box_min, box_max: (3,) in map.
-    views: map_from_camera (4, 4) of observations of the object; none = any side, and the floor is z = 0 of map.
-    excluded: poses (3,) not to return.
-    support: box of the object's support, whose edge may hide it; None = unknown.
-    Raises NoViewpoint; ValueError for lengths of another grid.
+    lengths: (rows, columns) of `path_lengths` on this grid. box_min, box_max: (3,) in map. views:
+    map_from_camera (4, 4) of observations of the object; none = any side, and the floor is at z = 0 of map.
+    excluded: poses (3,) not to return. support: box of the furniture under the object, whose edge may hide
+    it; None = unknown. Raises NoViewpoint; ValueError for lengths of another grid.
     """
     if lengths.shape != grid.cells.shape:
         raise ValueError(f"lengths of shape {lengths.shape} do not belong to a grid of {grid.cells.shape}")
@@ -165,14 +196,14 @@ def find_viewpoints(
     maximum = _max_distance(float(box_min[2]), float(box_max[2]), config)
     reach = maximum + config.footprint.circumscribed_radius
     cells, points = _candidates(grid, lengths, low, high, reach)
-    poses = np.column_stack([points, _headings(points, low, high, config.max_bearing * 0.75)])
+    poses = np.column_stack([points, _headings(points, low, high, VIEWPOINT_MAX_BEARING * 0.75)])
     distance = footprint_distances(poses, config.footprint, low, high)
-    kept = (distance <= maximum) & (distance >= config.min_distance)
-    kept &= np.abs(bearings_to_box(poses, low, high)) <= config.max_bearing
+    kept = (distance <= maximum) & (distance >= VIEWPOINT_MIN_DISTANCE)
+    kept &= np.abs(bearings_to_box(poses, low, high)) <= VIEWPOINT_MAX_BEARING
     cells, poses, distance = _keep(kept, NoViewpointReason.UNREACHABLE, cells, poses, distance)
 
     clearance = obstacle_distance(grid)[cells[:, 0], cells[:, 1]]
-    turning = clearance >= config.turning_clearance
+    turning = clearance >= VIEWPOINT_TURNING_CLEARANCE
     kept = turning | footprints_free(grid, poses, config.footprint)
     cells, poses, distance, clearance, turning = _keep(
         kept, NoViewpointReason.BLOCKED, cells, poses, distance, clearance, turning
@@ -180,7 +211,7 @@ def find_viewpoints(
 
     nearest = np.clip(poses[:, :2], low, high)
     sight = sight_between(grid, poses[:, :2], nearest, config.ignore_last)
-    strict = sight & sight_between(grid, poses[:, :2], nearest, config.strict_ignore)
+    strict = sight & sight_between(grid, poses[:, :2], nearest, VIEWPOINT_STRICT_IGNORE)
     angle = _side_angles(poses, (low + high) / 2.0, views)
     if not sight.any():
         raise NoViewpoint(NoViewpointReason.NO_SIGHT)
@@ -191,7 +222,7 @@ def find_viewpoints(
 
     allowed = np.ones(len(poses), bool)
     for pose in excluded:
-        allowed &= np.linalg.norm(poses[:, :2] - np.asarray(pose)[:2], axis=1) > config.excluded_radius
+        allowed &= np.linalg.norm(poses[:, :2] - np.asarray(pose)[:2], axis=1) > VIEWPOINT_EXCLUDED_RADIUS
     cells, poses, distance, clearance, turning, angle, strict = _keep(
         allowed, NoViewpointReason.EXCLUDED, cells, poses, distance, clearance, turning, angle, strict
     )
@@ -199,15 +230,15 @@ def find_viewpoints(
     path = lengths[cells[:, 0], cells[:, 1]].astype(np.float64)
     visible = _visible_share(poses, box_min, box_max, support, config)
     score = (
-        config.visible_weight * visible
-        + config.view_weight * (1.0 - angle / config.wide_angle)
-        + config.turning_weight * turning
-        + config.plain_weight * strict
-        + config.clearance_weight * np.minimum(clearance, 0.6) / 0.6
-        - config.path_weight * path
-        - config.distance_weight * np.abs(distance - config.best_distance)
+        VIEWPOINT_VISIBLE_WEIGHT * visible
+        + VIEWPOINT_VIEW_WEIGHT * (1.0 - angle / config.wide_angle)
+        + VIEWPOINT_TURNING_WEIGHT * turning
+        + VIEWPOINT_PLAIN_WEIGHT * strict
+        + VIEWPOINT_CLEARANCE_WEIGHT * np.minimum(clearance, 0.6) / 0.6
+        - VIEWPOINT_PATH_WEIGHT * path
+        - VIEWPOINT_DISTANCE_WEIGHT * np.abs(distance - VIEWPOINT_BEST_DISTANCE)
     )
-    return _spaced(poses, path, distance, clearance, score, strict, visible, config)
+    return _spaced(poses, path, distance, clearance, score, strict, visible)
 
 
 def _keep(mask: np.ndarray, reason: NoViewpointReason, *arrays: np.ndarray) -> list[np.ndarray]:
@@ -224,15 +255,14 @@ def _spaced(
     score: np.ndarray,
     plain: np.ndarray,
     visible: np.ndarray,
-    config: ViewpointConfig,
 ) -> list[Viewpoint]:
-    """Return the best viewpoints in order, no two closer than the spacing."""
+    """Return the best viewpoints in order, of which no two are closer than VIEWPOINT_SPACING metres."""
     chosen: list[int] = []
     for i in np.argsort(-score, kind="stable"):
         apart = np.linalg.norm(poses[chosen, :2] - poses[i, :2], axis=1) if chosen else np.array([np.inf])
-        if apart.min() >= config.spacing:
+        if apart.min() >= VIEWPOINT_SPACING:
             chosen.append(int(i))
-            if len(chosen) == config.limit:
+            if len(chosen) == VIEWPOINT_LIMIT:
                 break
     measures = [array.tolist() for array in (path, distance, clearance, score, plain, visible)]
     return [Viewpoint(poses[i], *(measure[i] for measure in measures)) for i in chosen]

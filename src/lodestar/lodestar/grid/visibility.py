@@ -1,4 +1,4 @@
-"""Visibility in plan: rays end at occupied cells and pass unknown cells."""
+"""Visibility on the 2D grid: rays end at occupied cells and pass unknown cells."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 
 @njit(cache=True)
 def ray_cells(cells, occupied_from, u0, v0, du, dv, reach, flat, entered):
-    """Trace a ray from (u0, v0) along the unit vector (du, dv) over at most `reach`; all in units of cells.
+    """Trace a ray through the grid; return the number n of cells that it enters.
 
-    Returns the number n of cells: flat[:n] are their flat indices, entered[:n] the distances at which the ray enters.
-    The first cell is the start's own, at distance 0, if it lies on the grid. The last one is occupied if an obstacle
-    ends the ray; the start's own cell never does. Buffers need 2 * reach + 4 entries. For njit callers.
+    The ray starts at (u0, v0) and runs along the unit vector (du, dv) over at most `reach`; all in units of
+    cells. flat[:n] are the flat indices of the cells, entered[:n] the distances at which the ray enters them.
+    The first cell is the start's own, at distance 0, if it lies on the grid. An obstacle ends the ray and is
+    then its last cell; an occupied start cell does not end it. Buffers need 2 * reach + 4 entries. For njit
+    callers.
     """
     rows, columns = cells.shape
     column, row = math.floor(u0), math.floor(v0)
@@ -79,10 +81,10 @@ def _sight(cells, resolution, x0, y0, occupied_from, starts, ends, ignore_last):
 def sight_between(
     grid: OccupancyGrid2D, starts_xy: ArrayLike, ends_xy: ArrayLike, ignore_last: float = 0.0
 ) -> np.ndarray:
-    """Return (N,) bool: True where no occupied cell blocks the view from starts (N, 2) to ends (N, 2), pairwise.
+    """Return (N,) bool: whether no occupied cell blocks the view from starts (N, 2) to ends (N, 2), pairwise.
 
-    The start's cell and cells within the last `ignore_last` metres (furniture under a target) do not block. Neither
-    does space off the grid.
+    The start's cell, cells within the last `ignore_last` metres (furniture under a target), and space off the
+    grid do not block the view.
     """
     ends = np.ascontiguousarray(ends_xy, np.float64).reshape(-1, 2)
     return _sight(
@@ -91,8 +93,8 @@ def sight_between(
         float(grid.origin[0]),
         float(grid.origin[1]),
         grid.occupied_from,
-        # a copy: what broadcast_to returns for one end is read-only, for which numba would compile a second version
-        np.array(np.broadcast_to(np.asarray(starts_xy, np.float64), ends.shape)),
+        # copy: numba would compile a second version for the read-only array of broadcast_to
+        np.array(np.broadcast_to(np.asarray(starts_xy, np.float64), ends.shape), order="C"),
         ends,
         float(ignore_last),
     )
@@ -101,13 +103,13 @@ def sight_between(
 def line_of_sight(
     grid: OccupancyGrid2D, start_xy: ArrayLike, ends_xy: ArrayLike, ignore_last: float = 0.0
 ) -> np.ndarray:
-    """Return (N,) bool: True for ends (N, 2) visible from the single `start_xy`; see `sight_between`."""
+    """Return (N,) bool: which ends (N, 2) are visible from `start_xy` (2,); see `sight_between`."""
     return sight_between(grid, np.asarray(start_xy, np.float64)[:2], ends_xy, ignore_last)
 
 
 @njit(cache=True)
 def _see(cells, occupied_from, u0, v0, reach, fov, heading, seen):
-    """Mark the cells visible from (u0, v0); all in units of cells."""
+    """Mark the cells visible from (u0, v0) in `seen`; lengths are in units of cells."""
     flat, entered = ray_buffers(reach)
     marks = seen.ravel()
     rays = max(8, math.ceil(fov * reach * 1.5))
@@ -126,9 +128,10 @@ def visible_mask(
     fov: float = 2.0 * math.pi,
     heading: float = 0.0,
 ) -> np.ndarray:
-    """Return (rows, columns) bool: cells visible from `xy` within `max_range` metres, first occupied cells included.
+    """Return (rows, columns) bool: cells visible from `xy` within `max_range` metres.
 
-    Unknown cells are visible and let rays pass. `fov`: radians, centred on `heading`.
+    The first occupied cell on a ray is visible too. Unknown cells are visible and let rays pass. `fov`:
+    radians, centred on `heading`.
     """
     seen = np.zeros(grid.cells.shape, np.bool_)
     x, y = np.asarray(xy, np.float64)[:2]
@@ -140,7 +143,7 @@ def visible_mask(
 
 @njit(cache=True)
 def sight_directions(reach):
-    """Return the cosines and sines, (N,) float64 each, of rays all around that miss no cell within `reach` cells."""
+    """Return the cosines and sines, (N,) float64 each, of rays that hit every cell within `reach` cells."""
     rays = max(8, math.ceil(2.0 * math.pi * reach * 1.5))
     angles = 2.0 * math.pi * (np.arange(rays) / rays) - math.pi
     return np.cos(angles), np.sin(angles)
@@ -148,10 +151,11 @@ def sight_directions(reach):
 
 @njit(cache=True)
 def least_in_sight(cells, occupied_from, lengths, allowed, row0, column0, reach, cosines, sines):
-    """Return the flat index of the cell with the least of `lengths` (rows, columns) among the `allowed` ones, (rows,
-    columns) bool, that are visible from the centre of a cell on the grid within `reach` cells; -1 = there is none.
+    """Return the flat index of the visible `allowed` cell with the least value in `lengths`; -1 = none.
 
-    It is the least over `visible_mask`, without a mask. cosines, sines: of `sight_directions`.
+    lengths, allowed: (rows, columns) float and bool. A cell is visible if a ray from the centre of (row0,
+    column0) hits it within `reach` cells. Equals the minimum over `visible_mask`, without building a mask.
+    cosines, sines: of `sight_directions`.
     """
     rows, columns = cells.shape
     u0, v0 = column0 + 0.5, row0 + 0.5

@@ -1,4 +1,4 @@
-"""Lengths of the ways from one place, planned once per grid."""
+"""Lengths of the shortest paths from one place to all cells, computed once per grid."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from lodestar.grid.config import TravelConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
 
-_NEAR = 0.5  # m around a goal within which a cell that the robot's centre can be in counts
+_NEAR = 0.5  # m around a goal within which any cell reachable for the robot's centre counts
 
 
 class WayLengths:
-    """Keeps the lengths from the newest start on the newest grid."""
+    """Cache of the path lengths from the newest start on the newest grid."""
 
     def __init__(self, config: TravelConfig = TravelConfig()) -> None:
         self._config = config
@@ -23,7 +23,10 @@ class WayLengths:
         self._lengths = np.empty((0, 0), np.float32)
 
     def between(self, grid: OccupancyGrid2D, start: np.ndarray, goal: np.ndarray) -> float:
-        """Return the metres from the start (2 or 3,) to within half a metre of the goal; inf = no way is known."""
+        """Return the path length, metres, from start to goal; inf = no path.
+
+        If the goal is not reachable, the nearest reachable cell within half a metre counts. start: (2 or 3,).
+        """
         lengths = self.to_all(grid, start)
         row, column = (int(v) for v in grid.cells_of(np.asarray(goal, np.float64)[None, :2])[0])
         if grid.contains(np.array([row, column])) and math.isfinite(lengths[row, column]):
@@ -34,8 +37,9 @@ class WayLengths:
         return float(around.min()) if around.size else math.inf
 
     def to_all(self, grid: OccupancyGrid2D, start: np.ndarray) -> np.ndarray:
-        """Return the metres from the start (2 or 3,) to every cell, (rows, columns) float32, read only; see
-        `path_lengths`.
+        """Return the path lengths (rows, columns) from the start to every cell; see `path_lengths`.
+
+        float32 metres, read-only. start: (2 or 3,).
         """
         place = (float(start[0]), float(start[1]))
         if grid is not self._grid or place != self._start:

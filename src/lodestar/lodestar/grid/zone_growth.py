@@ -1,7 +1,7 @@
-"""Keep-out zones that are not laid over the robot: held back under its body and on its way out, until it has left.
+"""Keep-out zones that spare the cells under the robot and on its path out, until it has left the zone.
 
-A navigator that finds the robot's footprint on forbidden cells refuses every motion, also the one that leaves them
-(Nav2 tests the robot's centre alone before it lets a robot out of a zone).
+A navigator refuses every motion while the robot's footprint is on forbidden cells, also a motion that leaves
+them (Nav2 tests only the robot's centre before it lets a robot out of a zone).
 """
 
 from __future__ import annotations
@@ -12,31 +12,38 @@ from dataclasses import replace
 import numpy as np
 from skimage.graph import MCP_Geometric
 
-from lodestar.grid.config import Footprint, ZoneGrowthConfig
+from lodestar.grid.config import Footprint
 from lodestar.grid.occupancy import FREE, HELD_BACK, OCCUPIED, OccupancyGrid2D, distance_to
 from lodestar.grid.overlay import occupied_onto
 
+# metres around the body that stay open; chosen: a costmap cell, its padding and a turn
+ZONE_GROWTH_MARGIN = 0.15
+# metres around the robot in which a way out is looked for; above the widest zone, 10 m
+ZONE_GROWTH_WAY_OUT = 12.0
+
 
 class ZoneGrowth:
-    """Lays zones around the robot. What was laid once stays laid as long as it is wanted. Not safe for threads."""
+    """Adds keep-out zones, except for the cells under the robot and on its path out of the zone.
 
-    def __init__(self, body: Footprint | None = None, config: ZoneGrowthConfig | None = None) -> None:
-        self._config = config or ZoneGrowthConfig()
-        self._radius = (body or Footprint()).circumscribed_radius + self._config.margin
-        self._laid: OccupancyGrid2D | None = None  # closed cells of the newest mask
-        self._way = np.zeros(
-            (0, 2)
-        )  # (N, 2) map, on which the robot is to leave; kept, or it would close behind itself
+    A cell that is closed once stays closed while its zone exists. Not safe for threads.
+    """
+
+    def __init__(self, body: Footprint | None = None) -> None:
+        self._radius = (body or Footprint()).circumscribed_radius + ZONE_GROWTH_MARGIN
+        self._laid: OccupancyGrid2D | None = None  # zones of the newest mask without the held-back cells
+        # (N, 2) map, path out of the zone; kept, or the zone would close behind the robot
+        self._way = np.zeros((0, 2))
         self.held = 0.0  # m^2 of the newest mask that are held back
-        self.has_way_out = True  # whether a way out was found, where something is held back
+        self.has_way_out = True  # whether a path out was found; True if nothing is held back
 
     def lay(
         self, zones: OccupancyGrid2D, plan: OccupancyGrid2D | None, pose: np.ndarray | None
     ) -> OccupancyGrid2D:
-        """Return the zones with the cells at the robot as HELD_BACK; the same object where nothing is held back.
+        """Return the zones with the cells under the robot and on its path out set to HELD_BACK.
 
-        zones: occupied = forbidden. plan: the grid without zones, of the same frame, for the way out. pose: (3,) of
-        the robot in map; without one everything is laid.
+        Held-back cells are not forbidden yet. Returns `zones` itself if nothing is held back. zones: occupied
+        = forbidden. plan: the grid without zones, in the same frame, to plan the path out. pose: (3,) of the
+        robot in map; without a pose nothing is held back.
         """
         wanted = zones.occupied
         fresh = wanted & ~self._laid_on(zones)
@@ -55,7 +62,7 @@ class ZoneGrowth:
 
     @property
     def sentence(self) -> str:
-        """Return what is held back and why, for a person; "" where nothing is."""
+        """Return a sentence for a person about the held-back area and its reason; "" if there is none."""
         if not self.held:
             return ""
         out = "until it has left" if self.has_way_out else "and it knows no way out; drive it out by hand"
@@ -69,7 +76,10 @@ class ZoneGrowth:
     def _needed(
         self, zones: OccupancyGrid2D, wanted: np.ndarray, plan: OccupancyGrid2D | None, pose: np.ndarray
     ) -> np.ndarray:
-        """Return (rows, columns) bool: cells of the robot's body and of its way out; none where it stands outside."""
+        """Return (rows, columns) bool: cells of the robot's body and of its path out of the zone.
+
+        None are marked if the robot is in no zone.
+        """
         robot = np.zeros(wanted.shape, bool)
         row, column = (int(v) for v in zones.cells_of(pose[None, :2])[0])
         if not (0 <= row < wanted.shape[0] and 0 <= column < wanted.shape[1]):
@@ -88,7 +98,7 @@ class ZoneGrowth:
         return distance_to(robot, zones.resolution) <= self._radius
 
     def _left_to_go(self, pose: np.ndarray) -> np.ndarray:
-        """Return the (N, 2) rest of the way from the place that is nearest to the robot."""
+        """Return the remaining points (N, 2) of the path out, from the point nearest to the robot on."""
         if not len(self._way):
             return self._way
         return self._way[int(np.argmin(np.hypot(*(self._way - pose[:2]).T))) :]
@@ -96,8 +106,8 @@ class ZoneGrowth:
     def _find_way(
         self, blocked: np.ndarray, wanted: np.ndarray, start: tuple[int, int], resolution: float
     ) -> np.ndarray:
-        """Return the (N, 2) cells of the shortest way out, looked for near the robot; none where there is none."""
-        reach = math.ceil(self._config.way_out / resolution)
+        """Return the cells (N, 2) of the shortest path out, searched near the robot; empty = none."""
+        reach = math.ceil(ZONE_GROWTH_WAY_OUT / resolution)
         top, left = max(start[0] - reach, 0), max(start[1] - reach, 0)
         window = np.s_[top : start[0] + reach + 1, left : start[1] + reach + 1]
         here = start[0] - top, start[1] - left
@@ -108,9 +118,10 @@ class ZoneGrowth:
 def _way_out(
     blocked: np.ndarray, wanted: np.ndarray, start: tuple[int, int], resolution: float, radius: float
 ) -> list[tuple[int, int]]:
-    """Return the cells of the shortest way to where the body is clear of the zone; empty where there is none.
+    """Return the cells of the shortest path to a place where the body is clear of the zone.
 
-    blocked, wanted: (rows, columns) bool, obstacles and zone. radius: metres of the body.
+    Empty if there is none. blocked, wanted: (rows, columns) bool, obstacles and zone. radius: metres, of the
+    body.
     """
     cost = np.where(blocked, -1.0, 1.0)
     cost[start] = 1.0

@@ -1,1 +1,1 @@
-"""Select and store keyframes."""
+"""Selection and storage of keyframes."""

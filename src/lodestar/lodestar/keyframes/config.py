@@ -4,38 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lodestar.timing.stamps import SAME_MOMENT
+KEYFRAME_CHANGE_INTERVAL = 1.0  # seconds between two images of a view that changes; chosen
 
 
 @dataclass(frozen=True)
 class KeyframeConfig:
     """Selection and limits of keyframes (STaR IV-A).
 
-    An image is new if no stored image newer than `refresh` has a pose within `distance` and `angle_deg` of it, or if
-    the camera stands and something came into its view or went out of it since.
+    An image is stored if no stored image newer than `refresh` has a similar pose. It is also stored if the
+    camera stands still and an object has come into view or left it since the last stored image of this view.
     """
 
-    distance: float = 0.5  # metres; chosen
-    angle_deg: float = 25.0  # degrees; chosen
     # seconds after which the same view is stored again; chosen
     refresh: float = 120.0
-    change_interval: float = 1.0  # seconds between two images of a view that changes; chosen
-    stands: float = 0.1  # metres within which a camera stands; chosen
-    stands_deg: float = 5.0  # degrees, likewise; chosen
-    gone_after: float = (
-        2.0  # seconds after which what a view does not show any more has gone; chosen: ten images
-    )
     interval: float = 0.2  # seconds, the least between keyframes; chosen: bounds encoding to 5 Hz
     max_count: int = 2000  # images on disk; chosen
     max_bytes: int = 256 * 2**20  # of images on disk; chosen: 128 KiB per image
     # share of max_count and of max_bytes up to which wanted images are never deleted, 0..1; chosen: the rest is for new
     # images, so that a full store still takes in what the robot sees now
     wanted_share: float = 0.75
-    # of it, share of both limits for images of memories, which outlive their run, 0..1; chosen: the rest is this run's
+    # share of both limits, within wanted_share, for images of memories, which outlive a run, 0..1; chosen:
+    # the rest is for this run
     remembered_share: float = 0.5
-    jpeg_quality: int = 88  # 1 to 100; chosen
-    # seconds between stamps of an image and its instances; chosen
-    link_tolerance: float = SAME_MOMENT
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.wanted_share < 1.0:
@@ -46,13 +36,10 @@ class KeyframeConfig:
 
 @dataclass(frozen=True)
 class PickConfig:
-    """Timing of offers, by stamps."""
+    """Number of images that are held until the object instances in them are known."""
 
-    period: float = 0.2  # seconds between two offers; chosen: that of `KeyframeConfig.interval`
-    # seconds without any instances after which every image is offered, because no detector runs; chosen: ten periods
-    patience: float = 2.0
-    images: int = 20  # remembered while their instances are computed; chosen
+    images: int = 20  # images remembered while their instances are computed; chosen
 
     def __post_init__(self) -> None:
-        if self.period < 0.0 or self.patience < 0.0 or self.images < 1:
-            raise ValueError("period and patience must not be negative, and images must be at least 1")
+        if self.images < 1:
+            raise ValueError("images must be at least 1")

@@ -1,9 +1,8 @@
-"""Keyframes of one folder: a JPEG and a JSON record each, and an index with their anchor.
+"""Keyframes of one folder: a JPEG and a JSON record of each, and an index.
 
-Version 2. `keyframes.json` is the index: version, the folder of the valid set ("" = beside the index), the next id, and
-the anchor. Replacing the index replaces all keyframes at once, and moves them by a correction of the map: all by the
-anchor, or a part by new poses.
-Version 1 had no index, and poses in map in the records; it is read as a set whose anchor is where the map begins.
+`keyframes.json` is the index: version, the folder of the valid set ("" = beside the index), the next id, and
+the anchor, which is the frame that all poses refer to. Replacing this one file replaces all keyframes at
+once. It also applies a correction of the map: to all keyframes by the anchor, or to some by new poses.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -26,12 +24,11 @@ from lodestar.keyframes.records import AnchoredKeyframe
 from lodestar.storage.archive import ForeignFile, OtherVersion
 from lodestar.storage.files import link_file, write_file
 from lodestar.storage.private import FOLDER_MODE
-from lodestar.storage.records import BadRecord, decode, encode, of_values
+from lodestar.storage.records import BadRecord, decode, encode
 
 INDEX = "keyframes.json"
 VERSION = 2
-_BEFORE = ".keyframes.json.before"  # the index before a replacement that may still be undone
-_NEXT = "next_id"  # of version 1: a file with the next id
+_BEFORE = ".keyframes.json.before"  # copy of the index before a replacement that may still be undone
 _SET = re.compile(r"^set-(\d{6,})$")
 _PAIR = re.compile(r"^\d{8,}\.(json|jpg)$")
 
@@ -44,21 +41,21 @@ class _Index(_Version):
     set: str
     next_id: int
     map_from_anchor: np.ndarray
-    # poses of keyframes that a correction has moved against the anchor; their records have older ones
+    # poses of keyframes that a correction moved relative to the anchor; they replace those in the records
     anchor_from_camera: dict[str, np.ndarray] = {}
 
 
 class KeyframeSet:
-    """The keyframes of a folder, in memory and on the disk. Not safe for threads.
+    """The keyframes of a folder, in memory and on the disk. Not thread-safe.
 
-    root: the folder with the index; name: of the set's folder in it. damaged: what was left out, as sentences. Reading
-    writes nothing; the index is written before the first record.
+    root: folder of the index. name: of the folder with this set's files in it. damaged: sentences about
+    keyframes left out. Reading writes nothing; the index is written before the first record.
     """
 
     def __init__(self, root: Path, name: str = "") -> None:
         self.root, self.name = root, name
         self.keyframes: dict[int, AnchoredKeyframe] = {}
-        self.sizes: dict[int, int] = {}  # bytes of the JPEGs
+        self.sizes: dict[int, int] = {}  # bytes of each JPEG, by id
         self.anchor = Anchor()
         self.moved: dict[int, np.ndarray] = {}  # poses (4, 4) newer than those of the records
         self.next_id = 1
@@ -78,16 +75,13 @@ class KeyframeSet:
 
     @staticmethod
     def read(root: Path) -> KeyframeSet:
-        """Return the valid set of a folder without those that are damaged; an empty one of an empty folder.
+        """Return the valid set of a folder without damaged keyframes; an empty set for an empty folder.
 
         Raises ForeignFile for an index that cannot be read, OtherVersion, OSError.
         """
         kept, has_index = KeyframeSet(root), (root / INDEX).exists()
         if has_index:
             kept._read_index()
-        elif (root / _NEXT).exists():
-            with contextlib.suppress(ValueError):
-                kept.next_id = int((root / _NEXT).read_text())
         damaged = []
         for path in sorted(kept.folder.iterdir()):
             if not _PAIR.match(path.name) or (path.suffix == ".jpg" and path.with_suffix(".json").exists()):
@@ -95,10 +89,9 @@ class KeyframeSet:
             try:
                 if path.suffix == ".jpg":
                     raise ValueError("it has no record")
-                keyframe = _read_record(path)
-                if keyframe.size and not has_index:
+                if not has_index:
                     raise ValueError(f"the index {INDEX} is missing, which tells where it lies")
-                kept._take(keyframe)
+                kept._take(_read_record(path))
             except (OSError, ValueError) as error:
                 damaged.append(f"keyframe {path.stem} is damaged and was left out: {error}")
         kept.damaged = tuple(damaged)
@@ -125,7 +118,7 @@ class KeyframeSet:
         self._indexed = True
 
     def _take(self, keyframe: AnchoredKeyframe) -> None:
-        """Add a record that was read. Raises ValueError, OSError if its image is damaged."""
+        """Add a keyframe read from a record. Raises ValueError, OSError if its image is damaged."""
         size = _size_of_jpeg(self.path(keyframe.id, "jpg"))
         if keyframe.size not in (0, size):
             raise ValueError(f"its image has {size} of {keyframe.size} bytes")
@@ -136,7 +129,10 @@ class KeyframeSet:
     # --- writing ------------------------------------------------------------------------------------------------
 
     def write_index(self, map_from_anchor: np.ndarray | None = None) -> None:
-        """Make this the valid set of its root, with this anchor (4, 4) instead of its own. One file, atomically."""
+        """Make this the valid set of its root, optionally with a new anchor: map_from_anchor (4, 4).
+
+        Writes one file, atomically.
+        """
         pose = self.anchor.map_from_part if map_from_anchor is None else map_from_anchor
         moved = {str(identity): place for identity, place in self.moved.items() if identity in self.keyframes}
         index = _Index(VERSION, self.name, self.next_id, pose, moved)
@@ -144,7 +140,10 @@ class KeyframeSet:
         self._indexed = True
 
     def follow(self, correction: MapCorrection) -> None:
-        """Move the keyframes, all or none: the index is replaced first. Raises OSError."""
+        """Move the keyframes by a correction of the map, all or none. Raises OSError.
+
+        The index is replaced first.
+        """
         if correction.is_rigid:
             self.write_index(correction.jump @ self.anchor.map_from_part)
             return
@@ -170,9 +169,9 @@ class KeyframeSet:
         self.keyframes.update(fresh)
 
     def add(self, keyframe: AnchoredKeyframe, image: bytes | Path) -> None:
-        """Write a new keyframe, the image first. Raises OSError, BadRecord, and then it is not there.
+        """Write a new keyframe, the image first. Raises OSError, BadRecord; then nothing is stored.
 
-        image: a JPEG, or the path of one to link.
+        image: the bytes of a JPEG, or the path of a JPEG to link.
         """
         if not self._indexed:
             self.write_index()
@@ -193,27 +192,28 @@ class KeyframeSet:
         self.next_id = max(self.next_id, keyframe.id + 1)
 
     def put(self, keyframe: AnchoredKeyframe) -> None:
-        """Write a keyframe's record. Raises OSError, and then it is as it was."""
+        """Write a keyframe's record. Raises OSError; then the record is unchanged."""
         write_file(self.path(keyframe.id, "json"), [encode(keyframe)], durable=False)
         self.keyframes[keyframe.id] = keyframe
 
     def drop(self, identity: int, valid: bool = True) -> None:
-        """Delete a keyframe's files, the image first. Raises OSError, and then the keyframe is still there.
+        """Delete a keyframe's files, the image first. Raises OSError; then the keyframe is still there.
 
-        valid: the index names this set.
+        valid: whether this set is the one that the index names.
         """
         if valid and identity == self.next_id - 1:
-            self.write_index()  # a successor does not give its id again
+            self.write_index()  # a successor must not reuse the id
         for kind in ("jpg", "json"):
             self.path(identity, kind).unlink(missing_ok=True)
         self.keyframes.pop(identity, None)
         self.sizes.pop(identity, None)
 
     def copy_to(self, root: Path, name: str = "") -> KeyframeSet:
-        """Return a copy in a new folder, without an index; files are hard-linked where the file system allows it.
+        """Return a copy in a new folder, without an index; files are hard-linked if that is possible.
 
-        A keyframe whose files are gone is left out, such as one deleted meanwhile. Others may use this set during
-        the copy, which takes long on another file system. Raises OSError, and then nothing of the copy is left.
+        Keyframes whose files are missing, such as ones deleted meanwhile, are left out. Other threads may use
+        this set during the copy, which is slow on another file system. Raises OSError; then no part of the
+        copy remains.
         """
         copy = KeyframeSet(root, name)
         copy.anchor, copy.next_id, copy.moved = (
@@ -239,7 +239,10 @@ class KeyframeSet:
         return copy
 
     def replace(self, former: KeyframeSet) -> None:
-        """Make this set of the same root the valid one in the place of the former; see `take_back`. Raises OSError."""
+        """Make this set the valid one of its root in place of `former`. Raises OSError.
+
+        `take_back` undoes it.
+        """
         before = self.root / _BEFORE
         if not former._indexed:
             former.write_index()
@@ -251,12 +254,12 @@ class KeyframeSet:
     def take_back(self, former: KeyframeSet) -> None:
         """Make the former set the valid one again, also on a full disk, and delete this one. Raises OSError."""
         former.next_id = max(self.next_id, former.next_id)
-        with contextlib.suppress(FileNotFoundError):  # it was not replaced
+        with contextlib.suppress(FileNotFoundError):  # the index was not replaced
             os.replace(self.root / _BEFORE, self.root / INDEX)
         self.delete()
 
     def delete(self) -> None:
-        """Delete a set that is not valid. Raises nothing: `sweep` deletes what is left."""
+        """Delete the files of a set that is not valid. Raises nothing; `sweep` deletes what remains."""
         with contextlib.suppress(OSError):
             (self.root / _BEFORE).unlink(missing_ok=True)
             if self.name:
@@ -267,12 +270,12 @@ class KeyframeSet:
                     path.unlink()
 
     def new_name(self) -> str:
-        """Return the name of a set that is not in the root yet."""
+        """Return the name of a set that does not exist in the root yet."""
         found = [_SET.match(child.name) for child in self.root.iterdir()]
         return f"set-{max((int(match[1]) for match in found if match), default=0) + 1:06d}"
 
     def sweep(self) -> None:
-        """Delete what a crash left in the root: other sets, unfinished files and halves of pairs."""
+        """Delete the leftovers of crashes in the root: other sets, unfinished files and incomplete pairs."""
         for path in {*self.root.iterdir(), *self.folder.iterdir()}:
             if _SET.match(path.name):
                 if path.name != self.name:
@@ -283,27 +286,24 @@ class KeyframeSet:
     def _is_left_over(self, path: Path) -> bool:
         if _PAIR.match(path.name):
             return path.parent != self.folder or int(path.stem) not in self.keyframes
-        return path.suffix == ".part" or path.name == _BEFORE or (path.name == _NEXT and self._indexed)
+        return path.suffix == ".part" or path.name == _BEFORE
 
 
 def _read_record(path: Path) -> AnchoredKeyframe:
-    """Return a record. Raises ValueError, OSError. Version 1 had poses in map; their anchor is where the map begins."""
-    values = decode(path.read_bytes(), dict[str, Any])
-    if "size" not in values:
-        values["anchor_from_camera"] = values.get("map_from_camera")
-    keyframe = of_values(values, AnchoredKeyframe)
+    """Return the keyframe in a JSON record file. Raises ValueError, OSError."""
+    keyframe = decode(path.read_bytes(), AnchoredKeyframe)
     if keyframe.anchor_from_camera.shape != (4, 4):
         raise ValueError(f"a pose of shape {keyframe.anchor_from_camera.shape}")
     return keyframe
 
 
 def is_whole_jpeg(end: bytes) -> bool:
-    """Return whether these bytes end as a JPEG does, which an emptied one or one cut off does not."""
+    """Return whether these bytes end as a JPEG does; an empty or truncated file does not."""
     return end.endswith(b"\xff\xd9")
 
 
 def _size_of_jpeg(path: Path) -> int:
-    """Return the bytes of a JPEG. Raises ValueError for one that is empty or cut off, OSError."""
+    """Return the bytes of a JPEG. Raises ValueError for an empty or truncated file, OSError."""
     with open(path, "rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - 2))

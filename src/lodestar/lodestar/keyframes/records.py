@@ -10,11 +10,11 @@ import numpy as np
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.frames import ImageBox
 
-MAX_KEYFRAME = 2**32 - 1  # the messages that name a keyframe carry no larger id
+MAX_KEYFRAME = 2**32 - 1  # largest id that fits the messages
 
 
 class ImageName(NamedTuple):
-    """Name of a keyframe that no other run gives again: ids begin anew with each session of the keyframe store."""
+    """Name of a keyframe that is unique across runs, because ids restart with each session of the store."""
 
     session: str
     id: int
@@ -35,9 +35,10 @@ class Keyframe:
 
 @dataclass(frozen=True)
 class AnchoredKeyframe:
-    """A keyframe as it lies on the disk: a correction of the map moves its anchor, not its file.
+    """A keyframe as stored on disk, with its pose relative to an anchor.
 
-    anchor_from_camera: (4, 4). size: bytes of its JPEG; 0 = not noted (version 1).
+    A correction of the map moves the anchor and leaves the file. anchor_from_camera: (4, 4). size: bytes of
+    its JPEG; 0 = unknown.
     """
 
     id: int

@@ -1,4 +1,7 @@
-"""Images of memories, which outlive the run that took them: links to keyframes, by memory and session (ADR 0071)."""
+"""Images of memories, which outlive the run that took them (ADR 0063).
+
+They are hard links to keyframes, in one folder per memory store and session.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +19,22 @@ from lodestar.storage.archive import ArchiveError, ForeignFile
 from lodestar.storage.files import sync_path
 from lodestar.storage.private import UnsafeFolder, private_folder, state_home
 
-_NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")  # of a memory or a session; they come over the network
+_NAME = re.compile(r"^[A-Za-z0-9_-]{1,64}$")  # name of a memory or a session; received over the network
 
 
 class RememberedImages:
-    """The images in `folder`/memory/session. Not safe for threads; `KeyframeStore` guards it.
+    """Images that memories refer to, in `folder`/memory/session. Not thread-safe; `KeyframeStore` guards it.
 
-    folder: one that is not absolute lies in the user's state folder. A session's is a set of keyframes with the poses
-    that they had in its map. Sessions number their keyframes anew, so ids of two never meet. damaged: what could not
-    be read, as sentences; a folder that cannot be used is tried again by each call, which raises OSError then.
+    folder: relative paths lie in the user's state folder. memory: unique name of a memory store. Each session
+    has a set of keyframes with the poses that they had in its map, so equal ids of two sessions do not
+    collide. damaged: sentences about unreadable data. If the folder cannot be used, each call tries it again
+    and raises OSError.
     """
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = state_home() / Path(folder).expanduser()
         self.damaged: tuple[str, ...] = ()
-        self._sets: dict[tuple[str, str], KeyframeSet] = {}  # by memory and session
+        self._sets: dict[tuple[str, str], KeyframeSet] = {}  # (memory, session) -> keyframes
         self._is_open = False
         try:
             self._open()
@@ -38,7 +42,7 @@ class RememberedImages:
             self.damaged = (f"images of memories do not outlive this run: {error}",)
 
     def _open(self) -> None:
-        """Read what is there, once. Raises OSError, also for a folder that is not private."""
+        """Read the existing sets once. Raises OSError, also for a folder that is not private."""
         if self._is_open:
             return
         if self.folder.exists():
@@ -71,10 +75,11 @@ class RememberedImages:
     def missing(
         self, memory: str, names: Iterable[ImageName], count: int, room: float, live: KeyframeSet
     ) -> list[ImageName]:
-        """Return the images of a set that are to be added with `add`; delete those that are not named any more.
+        """Return the images that the caller must add with `add`, and delete those that are not kept any more.
 
-        names: of what the memory remembers, the most important first; the first `count` that fit into `room` bytes
-        stay. Images of other memories follow, the newest first. Raises OSError.
+        memory: name of a memory store. names: images that it refers to, the most important first. Images of
+        other memory stores follow, the newest first. Of all, the first `count` that fit into `room` bytes are
+        kept. live: keyframes of this run. Raises OSError.
         """
         if not _NAME.match(memory):
             return []
@@ -111,7 +116,10 @@ class RememberedImages:
         return [name for _, name in sorted(found, reverse=True)]
 
     def add(self, memory: str, name: ImageName, live: KeyframeSet) -> None:
-        """Link a keyframe of the live set, if it is still there. Raises OSError; then it is not there."""
+        """Link a keyframe of the live set, if it still exists, as an image of a memory store.
+
+        Raises OSError; then it is not added.
+        """
         if not _live_size(live, name):
             return
         keyframe = live.keyframes[name.id]
@@ -122,7 +130,7 @@ class RememberedImages:
         self._sets[key].add(replace(keyframe, anchor_from_camera=pose), live.path(name.id, "jpg"))
 
     def get(self, name: ImageName) -> tuple[Keyframe, bytes]:
-        """Return record and JPEG. Raises KeyError where it is not there, or damaged."""
+        """Return record and JPEG of an image. Raises KeyError if it is missing or damaged."""
         for (_, session), kept in self._sets.items():
             if session == name.session and name.id in kept.keyframes:
                 try:
@@ -135,9 +143,9 @@ class RememberedImages:
         raise KeyError(f"keyframe {name.id} of session {name.session} is not stored any more")
 
     def erase(self, session: str, keyframe_ids: Sequence[int]) -> None:
-        """Delete images for ever, also after a power cut, and also what another process has put there.
+        """Delete images permanently (synced to disk), including those that another process has added.
 
-        Raises OSError where a file cannot be deleted.
+        Raises OSError if a file cannot be deleted.
         """
         if not _NAME.match(session):
             return
@@ -153,7 +161,10 @@ class RememberedImages:
 
 
 def _read_set(path: Path) -> KeyframeSet:
-    """Return a session's set; its index is made anew where it is damaged, because it says nothing: poses are in map."""
+    """Return the set of a session.
+
+    A damaged index is recreated without loss: the poses are in map, so its anchor is the identity.
+    """
     with suppress(ForeignFile):
         if (path / INDEX).exists():
             return KeyframeSet.read(path)
@@ -162,9 +173,9 @@ def _read_set(path: Path) -> KeyframeSet:
 
 
 def _remove_empty(folder: Path) -> None:
-    """Remove a session's folder that has no images, unless another process adds some this moment."""
+    """Remove a session's folder that has no images, unless another process is adding some."""
     if all(path.name == INDEX for path in folder.iterdir()):
-        (folder / INDEX).unlink(missing_ok=True)  # it is made anew where it is missing
+        (folder / INDEX).unlink(missing_ok=True)  # the index is recreated if it is missing
         with suppress(OSError):
             folder.rmdir()
 

@@ -1,4 +1,4 @@
-"""Store keyframes on a bounded part of the disk (STaR IV-A, FARM 2.2)."""
+"""Keyframe store with limits on count and disk space (STaR IV-A, FARM 2.2)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from lodestar.geometry.poses import inverse
-from lodestar.keyframes.config import KeyframeConfig
+from lodestar.keyframes.config import KEYFRAME_CHANGE_INTERVAL, KeyframeConfig
 from lodestar.keyframes.folder import KeyframeSet
 from lodestar.keyframes.records import AnchoredKeyframe, ImageName, Keyframe
 from lodestar.keyframes.remembered import RememberedImages
@@ -23,18 +23,23 @@ from lodestar.storage.files import sync_path
 from lodestar.storage.private import private_folder
 from lodestar.storage.replacement import Replacement, undone_by
 from lodestar.storage.saved_map import KEYFRAMES
+from lodestar.timing.stamps import SAME_MOMENT
 
-_ROUNDING = 1e-6  # s; stamps at the very interval are due
+KEYFRAME_DISTANCE = 0.5  # metres between poses within which an image shows the same view; chosen
+KEYFRAME_ANGLE_DEG = 25.0  # degrees between poses within which an image shows the same view; chosen
+KEYFRAME_JPEG_QUALITY = 88  # JPEG quality of stored images, 1 to 100; chosen
+
+_ROUNDING = 1e-6  # s, tolerance for stamps exactly one interval apart
 
 
 class KeyframeStore:
-    """Records in memory, one JPEG and one JSON file per keyframe in a folder. Thread-safe.
+    """Store of keyframes: records in memory, and a JPEG and a JSON file of each in a folder. Thread-safe.
 
-    Poses hang on one anchor and follow jumps of map <- odom, all or none.
-    remembered: images of memories, which outlive the run; they count in both limits; None = there are none.
-    Files are replaced as a whole, so that a crash leaves no half of one, and only their owner can read them. What an
-    earlier process left in the folder goes on; incomplete pairs are deleted, and told by `damaged`. Raises UnsafeFolder
-    where others could read or change what is in the folder, ForeignFile, OtherVersion.
+    Poses are relative to one anchor; a jump of map <- odom moves all keyframes or none. remembered: images of
+    memories, which outlive the run and count in both limits; None = there are none. Files are replaced
+    atomically, so that a crash leaves no partial file, and only their owner can read them. Keyframes of an
+    earlier process in the folder are kept; incomplete pairs are deleted and listed in `damaged`. Raises
+    UnsafeFolder if others could read or change the folder's content, ForeignFile, OtherVersion.
     """
 
     def __init__(
@@ -49,19 +54,20 @@ class KeyframeStore:
         self.folder = private_folder(folder)
         self.map_id = map_id
         self.session_id = session_id
-        self.rejected = 0  # images without colour, with a non-finite pose or a stamp that is not newer
+        self.rejected = 0  # count of images without colour, with a non-finite pose or an older stamp
         self._remembered = remembered
         self._kept = KeyframeSet.read(self.folder)
         self._kept.sweep()
-        self._beside: list[KeyframeSet] = []  # sets that may come into use: prepared ones and former ones
-        self._erased = list[tuple[str, tuple[int, ...]]]()  # all that was asked; a load being prepared obeys
+        self._beside: list[KeyframeSet] = []  # sets not in use: prepared and former ones
+        # all requests to erase; also applied to a load in preparation
+        self._erased = list[tuple[str, tuple[int, ...]]]()
         self._wanted: tuple[int, ...] = ()
         self._last_stamp = -math.inf
         self._loads = 0
-        self._views = ViewChanges(config)
+        self._views = ViewChanges()
         self._lock = threading.RLock()
         if remembered is not None:
-            with suppress(OSError):  # what cannot be deleted now is so by `remember`
+            with suppress(OSError):  # `remember` tries again to delete the rest
                 remembered.trim(*self._remembered_limits())
 
     def __len__(self) -> int:
@@ -69,7 +75,7 @@ class KeyframeStore:
 
     @property
     def damaged(self) -> tuple[str, ...]:
-        """Return what could not be read when the folders were opened, as sentences."""
+        """Return sentences about data that could not be read when the folders were opened."""
         return self._kept.damaged + (() if self._remembered is None else self._remembered.damaged)
 
     @property
@@ -79,19 +85,12 @@ class KeyframeStore:
 
     @property
     def stored(self) -> tuple[int, int, tuple[int, ...]]:
-        """Return how often a saved folder replaced the content, the next id that is given, and all stored ids."""
+        """Return the number of replacements by saved folders, the next id, and all stored ids."""
         with self._lock:
             return self._loads, self._kept.next_id, tuple(sorted(self._kept.keyframes))
 
-    @property
-    def disk_bytes(self) -> int:
-        """Return the bytes of stored images, also of those of former runs."""
-        with self._lock:
-            alone, remembered = self._shares()
-        return sum(alone.values()) + sum(remembered.values())
-
     def _shares(self) -> tuple[dict[int, int], dict[ImageName, int]]:
-        """Return the bytes of images by id that end with the run, and of the others by name."""
+        """Return the images' bytes: by id for those that end with the run, by name for those of memories."""
         remembered = {} if self._remembered is None else self._remembered.sizes
         kept, sizes = self._kept.keyframes, self._kept.sizes
         alone = {i: sizes[i] for i in kept if ImageName(kept[i].session_id, i) not in remembered}
@@ -111,10 +110,10 @@ class KeyframeStore:
             self._last_stamp = -math.inf
 
     def offer(self, frame: RgbdFrame, shown: Collection[int] | None = None) -> Keyframe | None:
-        """Store the image if it shows something new, and return its record; else None.
+        """Store the image if it shows something new; return its record, else None.
 
-        shown: instances in the image; None = not known, so that only its pose tells.
-        Raises OSError; then nothing is stored, and a jump of map <- odom is followed with the next image.
+        shown: instances in the image; None = unknown, so that only its pose decides. Raises OSError; then
+        nothing is stored, and a jump of map <- odom is applied with the next image.
         """
         with self._lock:
             kept, pose = self._kept, frame.map_from_camera
@@ -146,23 +145,26 @@ class KeyframeStore:
             return self._in_map(keyframe)
 
     def want(self, keyframe_ids: Sequence[int]) -> None:
-        """Keep these keyframes from now on, the most important first: those that fit into `wanted_share` of the limits
-        are never deleted to keep the limits, the rest as any other.
+        """Protect these keyframes from deletion from now on, in place of those protected before.
+
+        The most important come first. Those that fit into `wanted_share` of the limits are never deleted to
+        keep the limits; the rest are treated like other keyframes.
         """
-        self._wanted = tuple(
-            dict.fromkeys(keyframe_ids)
-        )  # without the lock, which is held while the disk is slow
+        # without the lock, which may be held during slow disk access
+        self._wanted = tuple(dict.fromkeys(keyframe_ids))
 
     def remember(self, memory: str, images: Sequence[ImageName]) -> None:
-        """Keep these images beyond the run, and no others of that memory: those that fit into `remembered_share` of the
-        limits, the most important first. memory: its unique name. Raises OSError; then a later call goes on.
+        """Keep exactly these images of a memory store beyond the run. memory: its unique name.
+
+        The most important come first; images that do not fit into `remembered_share` of the limits are left
+        out. Raises OSError; then a later call continues.
         """
         if self._remembered is None:
             return
         with self._lock:
             missing = self._remembered.missing(memory, images, *self._remembered_limits(), self._kept)
         for image in missing:
-            with self._lock:  # an image at a time, so that the camera does not wait
+            with self._lock:  # lock for one image at a time, so that the camera does not wait
                 self._remembered.add(memory, image, self._kept)
 
     def _remembered_limits(self) -> tuple[int, float]:
@@ -170,11 +172,10 @@ class KeyframeStore:
         return int(self.config.max_count * share), self.config.max_bytes * share
 
     def erase(self, session_id: str, keyframe_ids: Iterable[int]) -> tuple[int, ...]:
-        """Delete keyframes of a session with their images, also after a power cut; return those that are not stored any
-        more, or never were.
+        """Delete keyframes of a session with their images, synced to disk; return the ids, each once.
 
-        Keyframes of other sessions with the same ids stay. Raises OSError where a file cannot be deleted; what was
-        deleted before stays deleted.
+        Ids that were never stored are returned too. Keyframes of other sessions with the same ids stay.
+        Raises OSError if a file cannot be deleted; earlier deletions remain.
         """
         with self._lock:
             asked = tuple(dict.fromkeys(keyframe_ids))
@@ -193,24 +194,25 @@ class KeyframeStore:
         sync_path(kept.folder)
 
     def link(self, stamp: float, instances: dict[int, ImageBox]) -> Keyframe | None:
-        """Record which instances the keyframe of this stamp shows; return None if no image was stored then."""
+        """Record the instances that the keyframe of this stamp shows; return it, or None if there is none."""
         with self._lock:
             for identity in sorted(self._kept.keyframes, reverse=True):
                 keyframe = self._kept.keyframes[identity]
-                if abs(keyframe.stamp - stamp) <= self.config.link_tolerance:
+                if abs(keyframe.stamp - stamp) <= SAME_MOMENT:
                     linked = replace(keyframe, instances={**keyframe.instances, **instances})
                     self._kept.put(linked)
                     return self._in_map(linked)
             return None
 
     def was_stored(self, keyframe_id: int) -> bool:
-        """Return whether a keyframe of this id has ever been stored here."""
+        """Return whether a keyframe with this id has ever been stored here."""
         return 0 < keyframe_id < self._kept.next_id
 
     def get(self, keyframe_id: int, session_id: str = "") -> tuple[Keyframe, bytes]:
-        """Return record and JPEG of a keyframe of a session, "" = of any in use; an old one's pose is in its own map.
+        """Return record and JPEG of a keyframe. session_id: its session, "" = any in the set in use.
 
-        Raises KeyError, with a sentence, if it is not stored.
+        The pose of a keyframe of an old session is in the map of that session. Raises KeyError with a message
+        if it is not stored.
         """
         with self._lock:
             found = self._kept.keyframes.get(keyframe_id)
@@ -232,7 +234,7 @@ class KeyframeStore:
         raise KeyError(f"there is no keyframe {name.id}")
 
     def save_to(self, folder: str | Path) -> int:
-        """Write every record and image to a new folder. Returns their bytes. Raises OSError.
+        """Write every record and image to a new folder; return their bytes. Raises OSError.
 
         Files are hard-linked where the file system allows it.
         """
@@ -241,9 +243,10 @@ class KeyframeStore:
         return sum(path.stat().st_size for path in copy.folder.iterdir())
 
     def replace(self, folder: str | Path) -> Replacement:
-        """Replace the content by what `save_to` wrote. Ids continue after the largest.
+        """Replace the content by a folder that `save_to` wrote, in the steps of `Replacement`.
 
-        Damaged keyframes are left out, and told. Raises ForeignFile, OtherVersion, OSError.
+        Ids continue after the largest. Damaged keyframes are left out and reported. Raises ForeignFile,
+        OtherVersion, OSError.
         """
         erased = len(self._erased)
         saved = KeyframeSet.read(Path(folder))
@@ -274,7 +277,7 @@ class KeyframeStore:
             former.delete()
 
     def _use(self, kept: KeyframeSet, wanted: tuple[int, ...] = ()) -> None:
-        """Go on with another set; the next image may have any stamp and another odometry."""
+        """Make another set the one in use. The next image may have any stamp and another odometry frame."""
         self._beside.remove(kept)
         self._beside.append(self._kept)
         self._kept, self._wanted = kept, wanted
@@ -282,34 +285,38 @@ class KeyframeStore:
         self._last_stamp = -math.inf
 
     def _is_new(self, pose: np.ndarray, stamp: float, shown: Collection[int] | None) -> bool:
-        """Return whether no recent keyframe has this pose (4, 4), relative to the anchor."""
+        """Return whether an image has to be stored: by its pose, or by a change of the view.
+
+        pose: (4, 4), relative to the anchor. shown: instances in the image, None = unknown.
+        """
         if not self._kept.keyframes:
             return True
         if stamp - self._last_stamp < self.config.interval - _ROUNDING:
             return False
         kept = list(self._kept.keyframes.values())
         poses = np.array([k.anchor_from_camera for k in kept])
-        near = np.linalg.norm(poses[:, :3, 3] - pose[:3, 3], axis=1) < self.config.distance
-        alike = poses[:, :3, 2] @ pose[:3, 2] > math.cos(math.radians(self.config.angle_deg))
-        # a keyframe from long after now is as old as one from long before: the clock was set back
+        near = np.linalg.norm(poses[:, :3, 3] - pose[:3, 3], axis=1) < KEYFRAME_DISTANCE
+        alike = poses[:, :3, 2] @ pose[:3, 2] > math.cos(math.radians(KEYFRAME_ANGLE_DEG))
+        # use the absolute age: after the clock was set back, keyframes have later stamps
         recent = np.abs(stamp - np.array([k.stamp for k in kept])) < self.config.refresh
         same = np.flatnonzero(near & alike & recent)
-        if not len(same) or shown is None or stamp - self._last_stamp < self.config.change_interval:
+        if not len(same) or shown is None or stamp - self._last_stamp < KEYFRAME_CHANGE_INTERVAL:
             return not len(same)
         newest = max((kept[i] for i in same), key=lambda keyframe: keyframe.stamp)
         return self._views.has_changed(stamp, shown, newest.instances)
 
     def _encode(self, rgb: np.ndarray) -> bytes:
-        quality = [cv2.IMWRITE_JPEG_QUALITY, self.config.jpeg_quality]
+        quality = [cv2.IMWRITE_JPEG_QUALITY, KEYFRAME_JPEG_QUALITY]
         done, buffer = cv2.imencode(".jpg", cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR), quality)
         if not done:
             raise ValueError(f"an image of shape {rgb.shape} and type {rgb.dtype} cannot be encoded")
         return buffer.tobytes()
 
     def _bound(self, newest: int) -> None:
-        """Delete keyframes until the limits hold: of the two most similar views that are not kept, the older one.
+        """Delete keyframes until the limits hold: always the older one of the two most similar views.
 
-        Images of memories are not deleted; `remember` bounds them.
+        Protected keyframes are deleted last, and the one with the id `newest` never. Images of memories are
+        not deleted here; `remember` limits them.
         """
         alone, remembered = self._shares()
         count = self.config.max_count - len(remembered)
@@ -323,8 +330,8 @@ class KeyframeStore:
                 del alone[ids[0]]
                 continue
             poses = np.array([self._kept.keyframes[i].anchor_from_camera for i in ids])
-            # metres equivalent to one radian
-            turn = self.config.distance / math.radians(self.config.angle_deg)
+            # weight of a turn: metres equivalent to one radian
+            turn = KEYFRAME_DISTANCE / math.radians(KEYFRAME_ANGLE_DEG)
             places = np.hstack([poses[:, :3, 3], poses[:, :3, 2] * turn]).astype(np.float32)
             gaps, others = cv2.batchDistance(places, places, cv2.CV_32F, normType=cv2.NORM_L2, K=2)
             first = int(gaps[:, 1].argmin())
@@ -333,7 +340,7 @@ class KeyframeStore:
             del alone[dropped]
 
     def _protected(self, alone: dict[int, int], remembered: dict[ImageName, int]) -> set[int]:
-        """Return the wanted keyframes that fit into their share of the limits, the most important first."""
+        """Return the ids of the most important wanted keyframes that fit into their share of the limits."""
         count = int(self.config.max_count * self.config.wanted_share) - len(remembered)
         room = self.config.max_bytes * self.config.wanted_share - sum(remembered.values())
         kept: set[int] = set()
@@ -361,5 +368,5 @@ class KeyframePart:
         self.store.save_to(path)
 
     def prepare(self, path: Path) -> Replacement:
-        """See `KeyframeStore.replace`."""
+        """Return a generator that replaces the keyframes by those in `path`; see `KeyframeStore.replace`."""
         return self.store.replace(path)

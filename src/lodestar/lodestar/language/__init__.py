@@ -1,1 +1,1 @@
-"""Directives, query graphs and their parsers."""
+"""Directives, questions and query graphs, and the parsers that read them."""

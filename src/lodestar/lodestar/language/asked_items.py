@@ -1,4 +1,6 @@
-"""An item with and without what is asked of it: "is the red mug empty" asks of the red mug whether it is empty."""
+"""Items with and without the predicates that a question asks about: "is the red mug empty" asks whether the
+red mug is empty.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from lodestar.language.query_graph import Predicate, QueryGraph
 
 
 def with_asked(item: Item, asked: Sequence[Predicate]) -> Item:
-    """Return the item of which the asked predicates are true as well."""
+    """Return the item with each asked predicate added to the readings that have its variables."""
     return Item(
         tuple(
             tuple(
@@ -23,8 +25,8 @@ def with_asked(item: Item, asked: Sequence[Predicate]) -> Item:
     )
 
 
-def plain_item(item: Item, asked: Sequence[Predicate]) -> Item:
-    """Return the item without the variables that only the asked predicates speak of."""
+def plain_item(item: Item) -> Item:
+    """Return the item; from the end of each graph, variables that no predicate mentions are removed."""
     kept = []
     for readings in item.alternatives:
         graphs = []

@@ -1,4 +1,4 @@
-"""Predicates whose truth a question asks about a thing, told apart from the thing itself."""
+"""Separation of the predicates that a question asks about from those that describe its object."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ _MADE_OF = (("made", "of"), ("made", "from"), ("made", "out", "of"))
 def of_the_subject(
     item: Item, asked: tuple[Predicate, ...], words: Sequence[str]
 ) -> tuple[Item, tuple[Predicate, ...]]:
-    """Return "is the box on the desk made of wood" as a question whether the box on the desk is, not whether the box is
-    on a wooden desk: what a sentence ends with is asked of its subject.
+    """Return (item, asked predicates) with a closing "made of wood" read as the question.
+
+    "Is the box on the desk made of wood" asks whether the box is made of wood, not whether it is on a wooden
+    desk. For other sentences both inputs are returned unchanged.
     """
     material, known_as = _made_of(words), load_lexicon().attribute
     if not material or not all(p.name == "InRegion" or len(p.mentioned) > 1 for p in asked):
@@ -38,7 +40,7 @@ def of_the_subject(
 
 
 def _made_of(words: Sequence[str]) -> str:
-    """Return the material that a sentence ends with: "made of wood"; "" where it ends otherwise."""
+    """Return the material at the end of a sentence, such as "wood" of "made of wood"; "" if there is none."""
     lexicon = load_lexicon()
     for k in range(len(words) - 2):
         opening = next((one for one in _MADE_OF if tuple(words[k : k + len(one)]) == one), None)
@@ -49,7 +51,10 @@ def _made_of(words: Sequence[str]) -> str:
 
 
 def asked_predicates(phrase: Phrase, asked: dict[str, Any]) -> tuple[Item, tuple[Predicate, ...]]:
-    """The item with what is asked about its first variable."""
+    """Return the phrase as an item, and the predicates about its first variable whose truth is asked for.
+
+    phrase: the question's object. asked: the meaning of the state or relation that is asked for.
+    """
     denied = bool(asked.get("negated"))
     if asked.get("said") is not None:
         relation = relation_of(asked["said"])
@@ -59,14 +64,8 @@ def asked_predicates(phrase: Phrase, asked: dict[str, Any]) -> tuple[Item, tuple
         grown = replace(grown, states=(*grown.states, *((state, False) for state in grown.either)), either=())
     before, after = graphs_of(phrase)[0], graphs_of(grown)[0]
     known = set(before.predicates)
-    own = {
-        v
-        for p in after.predicates
-        if p not in known and p.name != "IsCategory" and p.arguments[0] == 0
-        for v in (0,)
-    }
     new = tuple(p for p in after.predicates if p not in known and 0 in p.arguments and p.name != "IsCategory")
-    if not own or len(grown.rooms) > len(phrase.rooms):
+    if not any(p.arguments[0] == 0 for p in new) or len(grown.rooms) > len(phrase.rooms):
         scope = grown.rooms[len(phrase.rooms) :]
         new = (*new, *(Predicate("InRegion", (0,), graphs_of(room)[0].target.category) for room in scope))
     kept = tuple(p for p in after.predicates if p not in new)

@@ -1,4 +1,4 @@
-"""Constraints of clauses that forbid something."""
+"""Conversion of clauses that forbid something into constraints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ _TOUCHING = frozenset({"touch", "hit", "bump", "run", "knock", "push", "move", "
 
 
 def forbid(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
-    """Add the constraints of a clause that forbids something. Raises NotUnderstood, CannotObey."""
+    """Add the constraints of a forbidding clause, such as "do not enter the kitchen", to the draft.
+
+    Raises NotUnderstood, and CannotObey for a ban on leaving a room, which the robot cannot enforce.
+    """
     metres = meaning.get("metres")
     verb = str(meaning.get("verb", "")).split(" ")[0]
     if meaning.get("between"):
@@ -47,7 +50,7 @@ def forbid(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
         )
     named, draft.named = draft.named, draft.barred or draft.named
     things = draft.things(meaning["thing"])
-    if named is not None and named.is_place:  # "the red room, avoiding blue and green"
+    if named is not None and named.is_place:  # rooms take the noun of "the red room, avoiding blue"
         rooms = (p.with_noun(named.noun) if p.adjectives_only and p.noun.words else p for p in things.phrases)
         things = replace(things, phrases=tuple(rooms))
     draft.barred, draft.named = draft.named, named or draft.named
@@ -66,13 +69,13 @@ def forbid(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
         anything = phrase.noun.is_anything and not phrase.noun.adjectives and not phrase.relations
         if anything and not phrase.rooms and (meaning.get("done") or plain_verb(verb) in _TOUCHING):
             draft.obeyed.append(clause.text)
-            continue  # it touches nothing, and does nothing to anything
+            continue  # obeyed already: the robot touches and handles nothing
         for barred in barred_things(phrase, clause.text):
             _bar(draft, barred, metres, meaning, clause)
 
 
 def _bar(draft: Draft, phrase: Phrase, metres: float | None, meaning: dict[str, Any], clause: Clause) -> None:
-    """Keep away from one thing; of a thing that was named before, only the distance is new."""
+    """Add a constraint for one phrase; if the phrase already has one, only update its distance."""
     kind = ban_kind(phrase)
     same = next(
         (i for i, (_, things, _) in enumerate(draft.constraints) if things.phrases == (phrase,)), None
@@ -88,7 +91,7 @@ def _bar(draft: Draft, phrase: Phrase, metres: float | None, meaning: dict[str, 
 
 
 def ban_kind(phrase: Phrase) -> ConstraintKind:
-    """Whether the robot stays out of what is forbidden or keeps away from it."""
+    """Return STAY_OUT for rooms and other places, KEEP_AWAY for objects and for paths between objects."""
     if any(r.name == "Between" for r in phrase.relations):
         return ConstraintKind.KEEP_AWAY
     return ConstraintKind.STAY_OUT if phrase.is_place or phrase.adjectives_only else ConstraintKind.KEEP_AWAY

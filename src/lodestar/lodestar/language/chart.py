@@ -1,4 +1,6 @@
-"""Readings of a clause by the rules of `rules.yaml`: a GLR parser keeps every one, the rules' costs rank them."""
+"""Chart parser for clauses by the rules of `rules.yaml`: a GLR parser finds all readings, the rules' costs
+rank them.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,13 @@ from parglare.parser import Token
 
 from lodestar.language.chart_tables import parser_of
 
-MAX_READINGS = 4  # that are kept of any part of a clause
+MAX_READINGS = 4  # readings kept of any part of a clause
 _RESERVED = frozenset({"cost", "why", "is"})
 
 
 @dataclass(frozen=True)
 class Lexeme:
-    """One candidate at a place of a clause: `length` tokens that are one terminal of the rules."""
+    """A run of `length` tokens that may form one terminal of the grammar rules, with its value."""
 
     length: int
     value: Any
@@ -31,7 +33,9 @@ class Lexeme:
 
 @dataclass
 class Lattice:
-    """Words of a clause with all that they may be: options[i][terminal] begins at word i."""
+    """Words of a clause with the terminals of the grammar that they may form: `options[i]` maps each terminal
+    to the lexeme that begins at word i.
+    """
 
     words: list[str]
     options: list[dict[str, Lexeme]]
@@ -45,11 +49,11 @@ class Lattice:
 
 @dataclass(frozen=True)
 class Rule:
-    """One line of the file without its "?" and "|"."""
+    """One grammar rule of a rules file, such as `rules.yaml`, with "?" and "|" expanded."""
 
     block: str
     parts: tuple[str, ...]
-    names: tuple[str, ...]  # of the parts in the meaning: the second "thing" is "thing2"
+    names: tuple[str, ...]  # names of the parts in the meaning; the second "thing" is "thing2"
     meaning: Mapping[str, Any]
     cost: float
     why: str
@@ -57,7 +61,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Reading:
-    """One meaning of a clause, its cost and the reasons for it."""
+    """One meaning of a clause, its cost (lower = likelier), and the reasons that the applied rules state."""
 
     meaning: dict[str, Any]
     cost: float = 0.0
@@ -66,14 +70,14 @@ class Reading:
 
 @dataclass
 class Chart:
-    """A parser of clauses. entry: the block that a whole clause is."""
+    """Parser for clauses, built for one start symbol of the grammar, which must cover the whole clause."""
 
     rules: dict[tuple[str, tuple[str, ...]], Rule]
     _parser: GLRParser
     _symbols: dict[str, Any] = field(default_factory=dict)
 
     def readings(self, lattice: Lattice, most: int = MAX_READINGS) -> tuple[Reading, ...]:
-        """At most so many meanings of the whole clause, best first; none where the rules have no way to read it."""
+        """Return at most `most` meanings of the whole clause, best first; empty if no rules match."""
         if not lattice.words:
             return ()
         try:
@@ -86,7 +90,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class _Derivation:
-    """One way to read the words from `start` to `end`: a rule and its parts, or a terminal and its value."""
+    """One derivation of the words from `start` to `end`: a rule with its parts, or a terminal with its value."""
 
     cost: float
     start: int
@@ -96,20 +100,20 @@ class _Derivation:
     value: Any = None
 
     def meaning(self, words: Sequence[str]) -> dict[str, Any]:
-        """The meaning that the rules of this reading give."""
+        """Return the meaning built by the rules of this derivation."""
         if self.rule is None:
             return {"value": self.value}
         values = {name: part.meaning(words) for name, part in zip(self.rule.names, self.parts)}
         return meant(self.rule.meaning, values, _spoken(words[self.start : self.end]))
 
     def why(self) -> tuple[str, ...]:
-        """The reasons of its rules."""
+        """Return the reasons stated by the rules of this derivation."""
         found = tuple(itertools.chain.from_iterable(part.why() for part in self.parts))
         return (*found, self.rule.why) if self.rule is not None and self.rule.why else found
 
 
 class _Ranking:
-    """The cheapest derivations of every node of a forest, each node looked at once."""
+    """Finds the cheapest derivations of each node of a parse forest, visiting each node once."""
 
     def __init__(
         self, rules: Mapping[tuple[str, tuple[str, ...]], Rule], lattice: Lattice, most: int
@@ -123,8 +127,8 @@ class _Ranking:
         known = self._known.get(id(node))
         if known is not None:
             return known
-        self._known[id(node)] = []  # a node inside itself adds nothing
-        # Where a node begins and ends is that of its heads: nodes of words are shared between places.
+        self._known[id(node)] = []  # stops recursion: a node inside itself adds nothing
+        # The parser shares nodes of words between positions, so take begin and end from the node's root and head.
         start, end = node.root.position, node.head.position
         found = [made for way in node.possibilities for made in self._of_way(way, start, end)]
         if len(found) > 1:
@@ -144,12 +148,15 @@ class _Ranking:
 
 
 def _spoken(words: Sequence[str]) -> str:
-    """The words as one says them: "jane's desk"."""
+    """Return the words as one text without commas and with possessives joined: "jane's desk"."""
     return " ".join(word for word in words if word != ",").replace(" 's", "'s")
 
 
 def meant(template: Mapping[str, Any], parts: Mapping[str, dict[str, Any]], text: str) -> dict[str, Any]:
-    """The meaning that a rule makes of the meanings of its parts."""
+    """Return the meaning that a rule builds: its template, with the meanings of its parts filled in.
+
+    text: the words that the rule covers; they replace "$text".
+    """
 
     def value_of(said: Any) -> Any:
         if isinstance(said, str) and said.startswith("$"):
@@ -176,7 +183,7 @@ def meant(template: Mapping[str, Any], parts: Mapping[str, dict[str, Any]], text
 
 
 def read_rules(data: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[Rule]:
-    """Rules of the file, "?" and "|" written out."""
+    """Return the grammar rules in the content of a rules file, with "?" and "|" expanded."""
     rules = []
     for block, lines in data.items():
         for line, meaning in lines.items():
@@ -210,20 +217,20 @@ def _named(parts: Sequence[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def load_rules() -> tuple[Rule, ...]:
-    """The packaged rules of directives and of questions, read once per process."""
+    """Return the packaged rules for directives and questions; they are read once per process."""
     rules, questions = (read_data(name) for name in ("rules.yaml", "questions.yaml"))
     return (*read_rules(rules), *read_rules(questions["rules"]))
 
 
 def read_data(name: str, loader: str = "SafeLoader") -> dict[str, Any]:
-    """A packaged file. loader: BaseLoader leaves every scalar a text."""
+    """Return the content of a packaged YAML file. loader: BaseLoader keeps every scalar a string."""
     text = resources.files("lodestar.language").joinpath(name).read_text(encoding="utf-8")
     return yaml.load(text, Loader=getattr(yaml, f"C{loader}", getattr(yaml, loader)))
 
 
 @cache
 def load_chart(entry: str = "clause") -> Chart:
-    """The parser of the packaged rules for one block, built once per process."""
+    """Return the parser of the packaged rules for one start symbol (`entry`), built once per process."""
     rules: dict[tuple[str, tuple[str, ...]], Rule] = {}
     for rule in load_rules():
         if rule.block in _reached(entry):
@@ -234,7 +241,7 @@ def load_chart(entry: str = "clause") -> Chart:
         f"{block}: {' | '.join(' '.join(parts) for b, parts in rules if b == block)};" for block in blocks
     ]
     text = "\n".join([*lines, "terminals", *(f"{terminal}: ;" for terminal in terminals)])
-    # Made of objects, because parsing that text, which names the tables in the cache, costs each process 2 s.
+    # Build the grammar from objects: parsing `text` takes 2 s. `text` is only the key of the cached tables.
     symbols = {block: NonTerminal(block) for block in blocks} | {
         terminal: Terminal(terminal, _never) for terminal in terminals
     }
@@ -251,7 +258,7 @@ def load_chart(entry: str = "clause") -> Chart:
 
 @cache
 def _reached(entry: str) -> frozenset[str]:
-    """Blocks that a block is made of, itself included."""
+    """Return the nonterminals reachable from a start symbol of the grammar, itself included."""
     made: dict[str, set[str]] = {}
     for rule in load_rules():
         made.setdefault(rule.block, set()).update(rule.parts)
@@ -269,7 +276,7 @@ def _never(lattice: Lattice, position: int) -> None:
 
 
 def _tokens(head: Any, _: Any) -> list[Token]:
-    """Tokens of the lattice at the parser's place that its state can use."""
+    """Return the tokens that begin at the parser's position and that its current state accepts."""
     lattice, position = head.input_str, head.position
     options = lattice.options[position]
     return [

@@ -1,4 +1,6 @@
-"""Tables of a chart's grammar, kept in the user's cache: they take seconds to build, and depend on the rules alone."""
+"""Cache of parser tables in the user's cache folder: they take seconds to build and depend on the rules
+alone.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,17 @@ from parglare import GLRParser, Grammar
 
 from lodestar.storage.private import cache_folder
 
-KEPT = 8  # files of one entry: of as many versions of its rules
+KEPT = 8  # cache files kept for one entry block, one for each version of its rules
 _log = logging.getLogger(__name__)
 
 
 def parser_of(
     name: str, text: str, grammar: Grammar, tokens: Callable[[Any, Any], list], folder: Path | None = None
 ) -> GLRParser:
-    """A parser of the grammar whose rules `text` are. name: of its entry, in the file's name.
+    """Return a GLR parser for the grammar. text: its rules, the cache key. name: its start symbol, part of
+    the cache file's name.
 
-    A file that is damaged is built anew. Where nothing can be written, the tables are built each time.
+    A damaged cache file is rebuilt. If the cache cannot be written, the tables are built each time.
     """
     version = getattr(parglare, "__version__", "")
     key = hashlib.sha256(f"{version}\n{text}".encode()).hexdigest()[:24]
@@ -33,7 +36,7 @@ def parser_of(
         path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not path.exists()
         parser = GLRParser(grammar, ws=None, custom_token_recognition=tokens, table_cache=path)
-    except (OSError, RuntimeError) as error:  # no home, or a disk that is full or read-only
+    except (OSError, RuntimeError) as error:  # no home folder, or the disk is full or read-only
         _log.info("the tables of %s are not kept: %s", name, error.__class__.__name__)
         return GLRParser(grammar, ws=None, custom_token_recognition=tokens, table_cache=False)
     if is_new:

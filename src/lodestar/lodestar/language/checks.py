@@ -1,4 +1,4 @@
-"""Checks that every directive passes before it starts: one from words, a structure, a picture or a language model."""
+"""Checks of every directive before it starts, whether it comes from text, a record, a picture or a model."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from lodestar.language.directive import (
     StepKind,
 )
 from lodestar.language.items import is_open
-from lodestar.language.motion_limits import check_text
+from lodestar.language.motion_limits import check_manners, check_text
 from lodestar.language.query_graph import PATH
 
 
 def check_directive(directive: Directive) -> None:
-    """Check it. Raises NotUnderstood for a directive without steps, for a search for any thing at all, for an item of
-    exceptions alone and for a directive that contradicts itself, CannotObey for a manner, a text that forbids the robot
-    to move, and a path that cannot be told.
+    """Validate a directive.
+
+    Raises NotUnderstood for a directive without steps, a search without a kind of object, an item that has
+    only exclusions, and a directive that contradicts itself. Raises CannotObey for a requested manner of
+    moving ("slowly"), a text that forbids the robot to move, and a path whose ends are not named.
     """
     check_text(directive.text)
     if not directive.steps:
         raise NotUnderstood('the directive has no step; say what to do, such as "find the red chair"')
-    for manner in directive.manners:
-        raise CannotObey(
-            f'"{manner.said}" cannot be obeyed: words do not change how the robot moves; leave it out'
-        )
+    check_manners(directive)
     for constraint in directive.constraints:
         _check_constraint(constraint)
     for step in directive.steps:
@@ -43,7 +42,7 @@ def check_directive(directive: Directive) -> None:
 
 
 def _check_constraint(constraint: Constraint) -> None:
-    """Raises CannotObey for one that nothing could be barred by."""
+    """Raise CannotObey for a constraint that names nothing, or a path without its ends."""
     if not constraint.item.graphs:
         raise CannotObey("it forbids something without saying what; name the thing or the room")
     if constraint.kind is ConstraintKind.STAY_OUT:

@@ -1,4 +1,4 @@
-"""Second cuts: of a clause that no rule reads whole, or whose ban goes on with an order and no comma between."""
+"""Splits a clause that holds a ban and an order without a comma, or that no grammar rule reads as a whole."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lodestar.language.clauses import Clause, strip
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 
-#: Verbs of orders that may follow a ban.
+#: Tables of verbs for orders that may follow a ban.
 _ORDERS = (
     "MOVE", "ENTER", "TAKE_ME", "FIND", "SEARCH", "INSPECT", "EXPLORE", "PATROL", "FETCH",
     "PUT", "HANDLE", "COUNT", "LIST",
@@ -21,16 +21,17 @@ _NOT_BEFORE = frozenset(
 )
 _OBJECTS = frozenset({"DET", "IT", "ME", "NUMBER"})
 _FRONTED = frozenset({"without", "avoiding", "by", "while", "not", "never", "skipping", "bypassing", "no"})
-MAX_CUTS = 4  # places in one clause at which a cut is tried
-MAX_WORDS = 30  # of a clause that is cut again: the chart is asked twice for each cut
+MAX_CUTS = 4  # positions in one clause at which a split is tried
+MAX_WORDS = 30  # words; longer clauses are not split, as each split is parsed twice
 
 
 def cut_again(
     clauses: Sequence[Clause], read: Callable[[tuple[str, ...]], Sequence[Reading]]
 ) -> list[Clause]:
-    """The clauses, those cut in two that begin with a ban and go on with an order, or that no rule reads whole.
+    """Return the clauses, split in two where a ban is followed by an order or where no rule reads the whole
+    clause.
 
-    read: the readings of the words of a clause.
+    read: returns the readings of a clause's words, best first.
     """
 
     def best(words: tuple[str, ...]) -> Reading | None:
@@ -43,7 +44,9 @@ def cut_again(
 
 
 def _parts(clause: Clause, alone: bool, read: Callable[[tuple[str, ...]], Reading | None]) -> list[Clause]:
-    """The two parts of a clause, none where it is to stay whole."""
+    """Return the two parts into which a clause is split, empty if it stays whole. alone: the text's only
+    clause.
+    """
     words = clause.words
     if clause.link in ("unable", "why") or not 3 < len(words) <= MAX_WORDS:
         return []
@@ -56,7 +59,7 @@ def _parts(clause: Clause, alone: bool, read: Callable[[tuple[str, ...]], Readin
         return []
     best: tuple[float, list[Clause]] | None = None
     for i in cuts:
-        rest = strip(replace(clause, words=tuple(words[i:]), link="", joined=False))
+        rest = strip(replace(clause, words=tuple(words[i:]), link=""))
         first = read(words[:i])
         second = None if first is None else read(rest.words)
         if first is None or second is None or not _may_stand(first, second, fronted):
@@ -68,7 +71,10 @@ def _parts(clause: Clause, alone: bool, read: Callable[[tuple[str, ...]], Readin
 
 
 def _may_stand(first: Reading, second: Reading, fronted: bool) -> bool:
-    """Whether two readings are two clauses: a ban and an order, or two orders."""
+    """Return whether two readings may be separate clauses: two orders, or, if `fronted`, a ban and an order.
+
+    fronted: the clause begins with "without" or the like.
+    """
     orders = second.meaning["kind"] not in ("thing", "place", "statement", "route", "refuse", "again")
     if fronted:
         return orders and first.meaning["kind"] in ("avoid", "never")
@@ -76,7 +82,7 @@ def _may_stand(first: Reading, second: Reading, fronted: bool) -> bool:
 
 
 def _cuts(words: Sequence[str]) -> list[int]:
-    """Words at which an order may begin."""
+    """Return the positions of words at which an order may begin."""
     vocabulary, lexicon = load_vocabulary(), load_lexicon()
     found = []
     for i in range(2, len(words) - 1):
@@ -84,7 +90,7 @@ def _cuts(words: Sequence[str]) -> list[int]:
         if matches.keys().isdisjoint(_ORDERS):
             continue
         if lexicon.canonical(words[i]) and vocabulary.matches(words, i + 1).keys().isdisjoint(_OBJECTS):
-            continue  # "the first light in the ceiling"
+            continue  # "light" is a noun in "the first light in the ceiling"
         before = vocabulary.matches(words, i - 1)
         if before.keys().isdisjoint(_NOT_BEFORE) or "IT" in before:
             found.append(i)

@@ -1,4 +1,4 @@
-"""Recognises the beginning of a clause: at which word of a text an order, a ban, a statement or a name stands."""
+"""Tests whether an order, a ban, a statement or a name begins at a given word of a text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ORDERS = {
 }
 SUBJECTS = frozenset({"you", "we", "i", "robot", "it"})
 _THEY = frozenset({"it", "they", "he", "she"})
-_MOST_LOOKS = 4  # words from "the" to "one"
+_MOST_LOOKS = 4  # words from "the" to "one" in "the red one"
 _BANNING = frozenset(
     {"avoid", "avoiding", "keep", "stay", "steer", "beware", "bypass", "skip", "anywhere", "everywhere", "hands",
      "bypassing", "skipping", "dare"}
@@ -41,26 +41,31 @@ _FEET = (
     "LEVEL",
     "ABOUT",
 )
-_MOST_OF_A_BAN = 5  # words before the verb that it forbids
-_LAST = frozenset({"and", "or", "nor"})  # before the last of several names
+_MOST_OF_A_BAN = 5  # words of a ban before the forbidden verb
+_LAST = frozenset({"and", "or", "nor"})  # words before the last of several names
 
 
 def remark_on(tokens: list[str], i: int) -> bool:
-    """Whether a remark begins without a word that joins: "find my keys they are on the hook"."""
+    """Return whether a remark, a statement about the last noun, begins at word i without a conjunction.
+
+    An example is "they are on the hook" in "find my keys they are on the hook".
+    """
     return is_open(tokens, i - 1) and tokens[i] in _THEY and statement_at(tokens, i)
 
 
 def barred_on(tokens: list[str], i: int) -> bool:
-    """Whether a ban begins without a word that joins: "go to the hall the kitchen is off limits"."""
+    """Return whether a ban begins at word i without a conjunction: "go to the hall the kitchen is off
+    limits".
+    """
     if not is_open(tokens, i - 1) or load_vocabulary().match("DET", tokens, i) is None:
         return False
     return barred_at(tokens, i, is_joined=True)
 
 
 def barred_at(tokens: Sequence[str], i: int, is_joined: bool = False) -> bool:
-    """Whether things are named at word i and then forbidden: "the kitchen is off limits", "the hall and the attic are".
+    """Return whether a ban that begins with names stands at word i: "the kitchen is off limits".
 
-    is_joined: "and" stands before them, so that of several "is" or "must not" may only mean the last.
+    is_joined: "and" stands before the names, so a singular verb ("is") may apply to the last name alone.
     """
     end = _name_end(tokens, skip(tokens, i, "POLITE"))
     count, is_last = 1, False
@@ -74,7 +79,7 @@ def barred_at(tokens: Sequence[str], i: int, is_joined: bool = False) -> bool:
 
 
 def _name_end(tokens: Sequence[str], i: int) -> int:
-    """The word after the name that begins at word i, 0 where none does."""
+    """Return the position after the name that begins at word i, 0 if no name begins there."""
     article = load_vocabulary().match("DET", tokens, i)
     start = end = i + (0 if article is None else article[0])
     while end < len(tokens) and is_open(tokens, end):
@@ -88,7 +93,7 @@ def _off_limits(tokens: Sequence[str], i: int) -> int:
 
 
 def only_names(tokens: list[str], start: int, end: int) -> bool:
-    """Whether the words only name things: "the kitchen" of "the kitchen and the hall are off limits"."""
+    """Return whether the words are only names: "the kitchen" of "the kitchen and the hall are off limits"."""
     while start < end and not begins(tokens, start):
         name = _name_end(tokens, start)
         if not name:
@@ -100,7 +105,9 @@ def only_names(tokens: list[str], start: int, end: int) -> bool:
 
 
 def names_one(tokens: list[str], i: int) -> bool:
-    """Whether "the red one by the door" stands at word i, which tells more of what was named before."""
+    """Return whether a phrase such as "the red one by the door" stands at word i, which describes an earlier
+    noun.
+    """
     if tokens[i : i + 1] != ["the"]:
         return False
     k = i + 1
@@ -110,7 +117,9 @@ def names_one(tokens: list[str], i: int) -> bool:
 
 
 def order_at(tokens: list[str], i: int) -> tuple[int, str] | None:
-    """Return how many words at word i put two clauses in order, and the link ("before", "after", "until", "while")."""
+    """Return the length of the conjunction at word i and its link ("before", "after", "until", "while"), or
+    None.
+    """
     link = _ORDERS.get(tokens[i]) if i < len(tokens) else None
     if link is None or i + 1 >= len(tokens) or tokens[i + 1] in (COMMA, STOP, QUESTION):
         return None
@@ -132,7 +141,7 @@ def order_at(tokens: list[str], i: int) -> tuple[int, str] | None:
 
 
 def begins(tokens: Sequence[str], i: int) -> bool:
-    """Whether a verb, a question or a ban begins at word i, politeness aside."""
+    """Return whether a verb, a question or a ban begins at word i, or after polite words at word i."""
     i = skip(tokens, i, "POLITE")
     if i >= len(tokens):
         return False
@@ -152,7 +161,7 @@ def begins(tokens: Sequence[str], i: int) -> bool:
 
 
 def goes_on(tokens: Sequence[str], i: int) -> bool:
-    """Whether a way goes on at word i without a verb: "then to the table"."""
+    """Return whether a route continues at word i without a verb: "then to the table"."""
     vocabulary = load_vocabulary()
     tables = ("TO", "THROUGH", "HOME", "BETWEEN", "RETURN")
     if i < len(tokens) and any(vocabulary.match(table, tokens, i) is not None for table in tables):
@@ -162,7 +171,7 @@ def goes_on(tokens: Sequence[str], i: int) -> bool:
 
 
 def _is_room_at(tokens: Sequence[str], i: int) -> bool:
-    """Whether a room is named at word i: "the bathroom" of "and then in the bathroom"."""
+    """Return whether a room is named at word i: "the bathroom" of "and then in the bathroom"."""
     article = load_vocabulary().match("DET", tokens, i)
     start = end = i + (0 if article is None else article[0])
     while end < len(tokens) and is_open(tokens, end):
@@ -171,7 +180,7 @@ def _is_room_at(tokens: Sequence[str], i: int) -> bool:
 
 
 def is_named(tokens: Sequence[str], i: int) -> bool:
-    """Whether a thing is named at word i."""
+    """Return whether a noun phrase may begin at word i."""
     return i < len(tokens) and (load_vocabulary().match("DET", tokens, i) is not None or is_open(tokens, i))
 
 
@@ -185,18 +194,18 @@ def _is_thing(word: str) -> bool:
 
 
 def _has_foot(tokens: Sequence[str], i: int) -> bool:
-    """Whether what follows a verb stands at word i: an article, a number, a pronoun, a place."""
+    """Return whether word i may follow a verb: an article, a number, a pronoun or a place."""
     return i < len(tokens) and not load_vocabulary().matches(tokens, i).keys().isdisjoint(_FEET)
 
 
 def bans(tokens: Sequence[str], i: int) -> bool:
-    """Whether "do not enter", "avoiding", "without going through" or "keep away from" stands at word i."""
+    """Return whether a ban such as "do not enter", "avoiding" or "keep away from" stands at word i."""
     vocabulary = load_vocabulary()
     if i and tokens[i - 1] in ("that", "which", "who", "i", "we", "they", "to"):
         return False
     match = vocabulary.match("AVOID", tokens, i)
     if match is not None and _off_limits(tokens, i) > match[0]:
-        return False  # "the vase must not be touched"
+        return False  # "the vase must not be touched": the ban begins at the noun
     if match is not None and match[1] == "no" and not "".join(tokens[i + 1 : i + 2]).endswith("ing"):
         match = None
     if match is not None:
@@ -225,7 +234,9 @@ def _length_at(tokens: Sequence[str], i: int) -> bool:
 
 
 def run_on(tokens: Sequence[str], i: int) -> bool:
-    """Whether another order begins at word i without a word that joins: "i need you there go to the bathroom"."""
+    """Return whether another order begins at word i without a conjunction: "i need you there go to the
+    bathroom".
+    """
     before, vocabulary = tokens[i - 1], load_vocabulary()
     if not (
         is_open(tokens, i - 1)
@@ -238,7 +249,7 @@ def run_on(tokens: Sequence[str], i: int) -> bool:
         return False
     bans = (vocabulary.match("AVOID", tokens, k) for k in range(max(0, i - _MOST_OF_A_BAN), i))
     if any(ban is not None and k + ban[0] == i for k, ban in enumerate(bans, max(0, i - _MOST_OF_A_BAN))):
-        return False  # "nobody may enter"
+        return False  # "nobody may enter": the verb belongs to the ban
     matches = vocabulary.matches(tokens, i)
     seen = max(
         (vocabulary.match("CAN_SEE", tokens, k) or (0,))[0] + k - i for k in range(max(0, i - 2), i + 1)
@@ -256,7 +267,7 @@ def run_on(tokens: Sequence[str], i: int) -> bool:
 
 
 def purpose_verb(tokens: Sequence[str], i: int) -> bool:
-    """Whether "to" goes on with what is done there: "go to the kitchen to get a mug"."""
+    """Return whether word i, after "to", begins an action: "get a mug" of "go to the kitchen to get a mug"."""
     if i < 2 or i >= len(tokens):
         return False
     matches = load_vocabulary().matches(tokens, i)
@@ -282,7 +293,7 @@ def purpose_verb(tokens: Sequence[str], i: int) -> bool:
 
 
 def statement_at(tokens: Sequence[str], i: int) -> bool:
-    """Whether "you" or "it should be" begins at word i."""
+    """Return whether a statement begins at word i: "you ..." or "it should be ..."."""
     if i + 1 >= len(tokens):
         return False
     matches = load_vocabulary().matches(tokens, i + 1)
@@ -291,7 +302,10 @@ def statement_at(tokens: Sequence[str], i: int) -> bool:
 
 
 def skip(tokens: Sequence[str], i: int, table: str) -> int:
-    """Past phrases of a table that nothing longer begins with."""
+    """Return the position after the phrases of a word table that follow each other from word i on.
+
+    A phrase is not skipped if it ends the text, or if a longer verb, a ban or "home" begins there.
+    """
     vocabulary = load_vocabulary()
     while i < len(tokens):
         matches = vocabulary.matches(tokens, i)

@@ -1,4 +1,4 @@
-"""Steps and constraints that a clause adds to a draft."""
+"""Conversion of each clause into steps and constraints of a draft."""
 
 from __future__ import annotations
 
@@ -28,13 +28,15 @@ _ASKS = (
     "check",
     "where",
     "what",
-)  # kinds that are answered, as far as is known, from where the robot is
+)  # kinds of clauses that are answered without travel where possible
 _TELLERS = ("i", "we")
 _FLOORS = ("upstairs", "downstairs", "floor")
 
 
 def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
-    """Take in one clause. Raises NotUnderstood where it cannot be acted on."""
+    """Add the steps or constraints of one clause to the draft. Raises NotUnderstood if the robot cannot act
+    on it.
+    """
     kind = meaning["kind"]
     draft.ends = draft.ends or bool(meaning.get("ends")) or kind == "wait"
     if kind == "avoid":
@@ -50,9 +52,8 @@ def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
     elif kind == "never":
         draft.obeyed.append(clause.text)
     elif kind == "again" or clause.link == "why":
-        draft.heard += (
-            [] if begins(clause.words, 0) else [clause.text]
-        )  # a reason, and nothing that is done there
+        # a clause without a verb only gives a reason
+        draft.heard += [] if begins(clause.words, 0) else [clause.text]
     elif kind == "override":
         raise NotUnderstood(
             f'"{shown(clause.text)}" changes nothing: each directive stands alone, and no words lift what is forbidden'
@@ -79,12 +80,14 @@ def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
         steps = _steps_of(draft, kind, clause, meaning)
         times = int(meaning.get("times", 1))
         if len(steps) > 1 and all(step.kind is StepKind.PATROL for step in steps):
-            draft.times, times = times, 1  # of floors, one after the other
+            draft.times, times = times, 1  # repeat the patrols of all floors together
         draft.insert([replace(step, times=times) if times != 1 else step for step in steps], clause)
 
 
 def _other_floors(kind: str, clause: Clause) -> list[str]:
-    """Ways to floors above or below, which the robot cannot go: "go upstairs" of "find the mug upstairs"."""
+    """Return the requests to change floors, which the robot cannot obey: "go upstairs" of "find the mug
+    upstairs".
+    """
     if kind in _ASKS:
         return []
     matches = (load_vocabulary().match("LEVEL", clause.words, i) for i in range(len(clause.words)))
@@ -120,6 +123,6 @@ def _steps_of(draft: Draft, kind: str, clause: Clause, meaning: dict[str, Any]) 
         case "wait":
             at = spots(draft, meaning["where"]["all"]) if meaning.get("where") else []
             return [*at, Step(StepKind.WAIT, seconds=meaning.get("seconds"))]
-        case "step":  # one of its own, about nothing
+        case "step":  # a step without an item, such as STOP
             return [Step(StepKind[meaning["step"]])]
     raise ValueError(f"rules.yaml has a kind that nothing does: {kind!r}")

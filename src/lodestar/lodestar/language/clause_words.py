@@ -1,4 +1,6 @@
-"""The words of a clause without politeness, asides and fillers, its verb in the form of an order."""
+"""Clean-up of a clause's words: removes politeness, asides and fillers, and gives the verb its imperative
+form.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ JOINS = frozenset({"and", "or", "but", "then", COMMA})
 
 
 def main_verb(words: list[str], order: bool) -> list[str]:
-    """The words from the verb that says what is to be done: "get a mug" of "go get a mug"."""
+    """Return the words from the main verb on: "get a mug" of "go get a mug". order: give the first word its
+    imperative form.
+    """
     if (
         len(words) > 2
         and words[0] in ("start", "begin", "keep", "continue", "finish", "try")
@@ -29,7 +33,7 @@ def main_verb(words: list[str], order: bool) -> list[str]:
 
 
 def without_asides(words: Sequence[str]) -> list[str]:
-    """The words without those that say nothing of what is to be done: "please", "quickly", "at all costs"."""
+    """Return the words without adverbs and asides such as "please", "quickly", "at all costs"."""
     vocabulary, kept, i = load_vocabulary(), [], 0
     while i < len(words):
         matches = vocabulary.matches(words, i)
@@ -43,7 +47,7 @@ def without_asides(words: Sequence[str]) -> list[str]:
 
 
 def without_fillers(words: Sequence[str]) -> list[str]:
-    """The words without fillers at their end."""
+    """Return the words without fillers at their end."""
     words, vocabulary = list(words), load_vocabulary()
     moved = not _ends_ahead(words)
     while moved and words:
@@ -59,7 +63,7 @@ def without_fillers(words: Sequence[str]) -> list[str]:
 
 
 def _ends_ahead(words: Sequence[str]) -> bool:
-    """Whether they end with "2 m ahead" or "1 m to the right", which say where to go."""
+    """Return whether the words end with a distance and a direction: "2 m ahead", "1 m to the right"."""
     vocabulary = load_vocabulary()
     for i in range(len(words) - 1):
         side = vocabulary.match("AHEAD", words, i + 1)
@@ -69,7 +73,9 @@ def _ends_ahead(words: Sequence[str]) -> bool:
 
 
 def plain_verb(word: str) -> str:
-    """ "go" of "going" and "visit" of "visited", where that is a verb; any other word as it is."""
+    """Return the base form of a verb ("go" of "going", "visit" of "visited"); other words are returned
+    unchanged.
+    """
     wordnet = load_wordnet()
     for ending in ("ing", "ed"):
         if not word.endswith(ending) or len(word) < len(ending) + 2:

@@ -1,4 +1,4 @@
-"""Cuts the words of a text into clauses, each of which asks, forbids or says one thing."""
+"""Splits the words of a text into clauses, each of which asks, forbids or states one thing."""
 
 from __future__ import annotations
 
@@ -39,35 +39,35 @@ _AUXILIARIES = frozenset({"have", "has", "had", "are", "were", "do", "can", "wil
 
 @dataclass(frozen=True)
 class Clause:
-    """Words of one clause. link: how it stands to the one before: "", "before", "after", "until", "while", "first".
+    """Words of one clause.
 
-    question: a question mark ends it. joined: by "and" or a comma alone, so that it may go on with the same verb.
+    link: its relation to the clause before it: "", "before", "after", "until", "while", "first", "unable" (an
+    act that the robot cannot do) or "why" (a reason). question: a question mark ends the clause.
     """
 
     words: tuple[str, ...]
     link: str = ""
     question: bool = False
-    joined: bool = False
-    spoken: str = ""  # its first word as said: who does it
+    spoken: str = ""  # first word as said, such as the subject
 
     @property
     def text(self) -> str:
-        """The words in a line."""
+        """Return the words joined by spaces."""
         return " ".join(self.words)
 
 
 def clauses_of(tokens: Sequence[str]) -> list[Clause]:
-    """Clauses in the order of saying."""
+    """Return the clauses in the order of speech."""
     tokens = list(tokens)
     found: list[Clause] = []
-    start, link, joined, i = 0, "", False, 0
+    start, link, i = 0, "", 0
 
     def close(end: int, question: bool = False) -> None:
         words = tokens[start:end]
         while words and words[-1] in JOINS:
             words = words[:-1]
         if words:
-            found.append(Clause(tuple(words), link, question, joined))
+            found.append(Clause(tuple(words), link, question))
 
     while i < len(tokens):
         if i == start and i < (verb := _verb_end(tokens, i)):
@@ -77,10 +77,10 @@ def clauses_of(tokens: Sequence[str]) -> list[Clause]:
         if cut is None:
             i += 1
             continue
-        length, following, was_joined = cut
+        length, following = cut
         close(i, tokens[i] == QUESTION)
         start = i = i + length
-        link, joined = following, was_joined
+        link = following
         if i < len(tokens) and tokens[i] not in (STOP, QUESTION):
             i = max(i + 1, _verb_end(tokens, i))
     close(len(tokens))
@@ -88,21 +88,21 @@ def clauses_of(tokens: Sequence[str]) -> list[Clause]:
 
 
 def _verb_end(tokens: list[str], i: int) -> int:
-    """The word after the verb that begins at word i, politeness aside; i where none does."""
+    """Return the position after the verb at word i and the politeness before it; i if no verb begins there."""
     verb = skip(tokens, i, "POLITE")
     matches = load_vocabulary().matches(tokens, verb)
     longest = max((matches[table][0] for table in (*VERBS, "AVOID") if table in matches), default=0)
     return verb + longest if longest > 1 or verb > i else i
 
 
-def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | None:
-    """Words that part two clauses at word i, the link, and whether they only join."""
+def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str] | None:
+    """Return (number of words, link) of the separator of two clauses at word i, or None."""
     token, vocabulary = tokens[i], load_vocabulary()
     if token in (STOP, QUESTION):
-        return 1, "", False
+        return 1, ""
     if i == start:
         order = order_at(tokens, i)
-        return (order[0], order[1], False) if order is not None and i == 0 else None
+        return (order[0], order[1]) if order is not None and i == 0 else None
     j = i
     while j < len(tokens) and tokens[j] in JOINS:
         if vocabulary.match("NOTHING", tokens, j) is not None:
@@ -112,12 +112,12 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
         first = "first" if tokens[j : j + 1] == ["first"] and tokens[i] == "but" else ""
         order = order_at(tokens, j)
         if order is not None:
-            return j - i + order[0], order[1], False
+            return j - i + order[0], order[1]
         then = vocabulary.match("THEN", tokens, i)
         if then is not None and then[0] > 0 and i + then[0] > j - 1 and tokens[i + then[0] - 1] != "and":
             k = i + then[0]
             if k < len(tokens) and (begins(tokens, k) or is_named(tokens, k) or goes_on(tokens, k)):
-                return then[0], "", False
+                return then[0], ""
         if (
             begins(tokens, j)
             or (first and (is_named(tokens, j + 1) or begins(tokens, j + 1)))
@@ -125,44 +125,44 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
             or (token == COMMA and j == i + 1 and names_one(tokens, j))
             or (barred_at(tokens, j, token == "and") and not only_names(tokens, start, i))
         ):
-            return j - i, first, False
+            return j - i, first
         if (
             {"then", "but"} & set(tokens[i:j])
             and (is_named(tokens, j) or goes_on(tokens, j))
             and tokens[j] != "not"
         ):
-            return j - i, "", False
+            return j - i, ""
         return None
     then = vocabulary.match("THEN", tokens, i)
     if then is not None and i + then[0] < len(tokens) and tokens[i] not in ("first", "second", "next"):
         k = i + then[0]
         if begins(tokens, k) or goes_on(tokens, k) or (is_named(tokens, k) and then[0] > 1):
-            return then[0], "", False
+            return then[0], ""
     order = order_at(tokens, i)
     if order is not None:
-        return order[0], order[1], False
+        return order[0], order[1]
     passes = vocabulary.match("REACHING", tokens, i) is not None
     if (
         token == "to"
         and not passes
-        and vocabulary.match("ASK", tokens, start) is None  # "what can I use to open a bottle"
+        and vocabulary.match("ASK", tokens, start) is None  # "what can I use to open a bottle" is one clause
         and purpose_verb(tokens, i + 1)
         and vocabulary.match("TO_DO", tokens, i) is None
     ):
-        return 1, "", False
+        return 1, ""
     cannot = vocabulary.match("CANNOT", tokens, i)
     if cannot is not None and i + cannot[0] < len(tokens):
-        return cannot[0], "unable", False
+        return cannot[0], "unable"
     purpose = vocabulary.match("PURPOSE", tokens, i)
     if purpose is not None and i + purpose[0] < len(tokens):
-        return purpose[0], "why", False
+        return purpose[0], "why"
     if bans(tokens, i) or run_on(tokens, i) or remark_on(tokens, i) or barred_on(tokens, i):
-        return 0, "", False
+        return 0, ""
     return None
 
 
 def strip(clause: Clause) -> Clause:
-    """The clause without politeness before and fillers behind it, its verb in the form of an order."""
+    """Return the clause without leading politeness and trailing fillers, its verb in the imperative form."""
     if clause.link == "unable":
         return clause
     words = list(clause.words)
@@ -189,7 +189,7 @@ def strip(clause: Clause) -> Clause:
 
 
 def _only(words: Sequence[str], tables: Sequence[str]) -> bool:
-    """Whether one phrase of the tables is all that is said, and no verb."""
+    """Return whether the words together are one phrase of these word tables and not a verb."""
     matches = load_vocabulary().matches(words, 0)
     if any(matches.get(table, (0,))[0] == len(words) for table in VERBS):
         return False

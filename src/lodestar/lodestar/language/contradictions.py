@@ -1,4 +1,6 @@
-"""Directives that ask to go to what they say to keep away from, to the thing itself or to what it is on or next to."""
+"""Detection of directives whose goal lies in their own keep-out zone, directly or through the goal's support
+or neighbour.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,11 @@ _HELD = ("On", "Inside", "NextTo")
 
 
 def contradiction(steps: Sequence[Step], constraints: Sequence[Constraint]) -> str:
-    """The constraint that covers every reading of a target that is to be found, what it is on, in or next to, or where
-    the way back ends; "" where none does. "everything" where all things, or the whole place, are to be kept away from,
-    whatever is to be done.
+    """Return the phrase of the first constraint that forbids a step's goal, "" if there is none.
+
+    The goal of a FIND step is its target, or an object that the target is on, in or next to, in every
+    reading; the goal of a RETURN step is the start. EVERYTHING is returned if a constraint covers all objects
+    or the whole place.
     """
     if any(_is_everything(constraint) for constraint in constraints):
         return EVERYTHING
@@ -32,7 +36,7 @@ def contradiction(steps: Sequence[Step], constraints: Sequence[Constraint]) -> s
 
 
 def why_contradictory(covered: str) -> str:
-    """A `contradiction` in words."""
+    """Return a `contradiction` as a clause for the error message."""
     if covered == EVERYTHING:
         return "it asks to keep away from everything, which leaves nowhere to go"
     if _is_home(covered):
@@ -65,7 +69,7 @@ def _is_home(phrase: str) -> bool:
 
 
 def _bars(constraint: Constraint, step: Step) -> bool:
-    """Whether every reading has its target, or what the target is at, covered by the constraint."""
+    """Return whether the constraint covers the step's goal (see `contradiction`) in every reading."""
     barred = constraint.item.best
     rooms = constraint.kind is ConstraintKind.STAY_OUT
     return all(
@@ -75,19 +79,23 @@ def _bars(constraint: Constraint, step: Step) -> bool:
 
 
 def _supports(graph: QueryGraph) -> tuple[int, ...]:
-    """Return the things that the target is said to be on, in or next to."""
+    """Return the variables of the objects that the target is said to be on, in or next to."""
     held = (p for p in graph.predicates if p.name in _HELD and not p.negated and len(p.arguments) == 2)
     return tuple(p.arguments[1] for p in held if p.arguments[0] == 0)
 
 
 def _covers(barred: QueryGraph, graph: QueryGraph, index: int, is_room: bool) -> bool:
-    """Whether whatever fits a variable is barred too, such as by "blue chair", "everything" or "the kitchen"."""
+    """Return whether a constraint forbids every object that fits variable `index` of a step's graph.
+
+    barred: graph of the constraint. is_room: the constraint forbids a room; return whether the variable is
+    said to be in that room.
+    """
     lexicon = load_lexicon()
     if is_room:
         return _room(barred.target.category) in _rooms_of(graph, index)
     said = [p for p in barred.predicates if p.name != "IsCategory"]
     if any(len(p.arguments) > 1 or p.negated for p in said):
-        return False  # it bars some of them
+        return False  # it forbids only some of these objects
     if any(_room(p.value) not in _rooms_of(graph, index) for p in said if p.name == "InRegion"):
         return False
     category, asked = barred.target.category, graph.variables[index].category
@@ -112,7 +120,7 @@ def _room(name: str) -> str:
 
 
 def _rooms_of(graph: QueryGraph, index: int) -> set[str]:
-    """The rooms that a variable is said to be in, or what it is on or in."""
+    """Return the rooms that a variable, or an object that it is on or in, is said to be in."""
     places, before = {index}, 0
     while len(places) > before:
         before = len(places)

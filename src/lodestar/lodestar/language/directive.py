@@ -1,6 +1,7 @@
-"""Directives as typed records: steps in order, and constraints that hold while they are done.
+"""Directives as typed records: ordered steps, and constraints that hold while the steps are carried out.
 
-Nothing below `language/` sees a sentence. `Directive.text` is kept for logs and for people; it is untrusted.
+No package below `language/` handles sentences. `Directive.text` is kept for logs and for people; it is
+untrusted.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from lodestar.language.query_graph import PATH, SPOTS, Predicate, QueryGraph
 from lodestar.language.question import Question
 from lodestar.models.lexicon import load_lexicon
 
-#: Read from here by all who make or take directives.
+#: Also exports the errors and item records, so that other packages import from this module alone.
 __all__ = [
     "EVERY",
     "ROBOT_FRAME",
@@ -47,46 +48,47 @@ __all__ = [
     "Task",
     "main_kind",
 ]  # fmt: skip
-MAX_COUNT = 100  # of one thing: more than a building holds of what is gone to one by one
-MAX_SECONDS = 86400.0  # s of one wait: a day
-MAX_TIMES = 1000  # rounds of one repetition
-DEFAULT_KEEP_AWAY = 1.0  # m
-MAX_KEEP_AWAY = 10.0  # m: a wider zone closes every building to the robot
-_MOST_NOUNS = 64  # of one directive, and letters of one: more is no name of a thing
+MAX_COUNT = 100  # most objects of one FIND step, which the robot visits one by one
+MAX_SECONDS = 86400.0  # s, longest wait: a day
+MAX_TIMES = 1000  # most repetitions of a step or directive
+DEFAULT_KEEP_AWAY = 1.0  # m, default distance of a KEEP_AWAY constraint
+MAX_KEEP_AWAY = 10.0  # m; a wider zone would close every building to the robot
+_MOST_NOUNS = 64  # most nouns of one directive, and most letters of one noun; longer text is no object's name
 _MOST_LETTERS = 64
-UNTIL_CANCELLED = 0  # of Step.times
+UNTIL_CANCELLED = 0  # value of Step.times and Directive.times: repeat until cancelled
 
 
 class StepKind(IntEnum):
-    """Each kind has its own test of success. The numbers are those of Subtask.msg."""
+    """Kinds of steps, each with its own success condition. The numbers are those of Subtask.msg."""
 
-    FIND = 0  # stand where the thing is in sight and near
-    EXPLORE = 1  # nothing unknown is left in the scope
-    LIST = 2  # say what there is, and where
+    FIND = 0  # stand near the object with it in sight
+    EXPLORE = 1  # leave no unknown area in the scope
+    LIST = 2  # report which objects there are, and where
     RETURN = 3  # stand where the directive began, or at an earlier place
     GO = 4  # stand in the room, at the place or at the pose
-    COUNT = 5  # say how many there are
+    COUNT = 5  # report how many objects there are
     WAIT = 6  # stand for a time
-    CHECK = 7  # say whether something is so now
+    CHECK = 7  # report whether something is true now
     ASK = 8  # answer from memory, without motion
     PATROL = 9  # stand at each of several places, in turn
     STOP = 10  # stand still; always last
-    DO = 11  # carry out a skill of a user's, where the robot stands
+    DO = 11  # carry out a user-defined skill where the robot stands
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to do.
+    """One step of a directive.
 
-    item: what it is about; of GO and RETURN the place. pose: of GO, instead of an item. stops: of PATROL, in order;
-    none = every room. scope: where. seconds: of WAIT, None = until told otherwise. times: how often the
-    step is done, UNTIL_CANCELLED = for ever. asked: of CHECK, predicates about the item's first variable whose truth
-    is wanted. question: of CHECK, ASK and DO, in the speaker's words (untrusted); of GO, which place of the item is
-    meant, for the memory to answer. unable: what of it the robot cannot do,
-    in the speaker's words (untrusted). wanted: of CHECK, ASK, COUNT, LIST and a GO that has a question, what is to be
-    answered: item, scope and `asked` once more, with kind and times. skill: of DO, its name in the table of skills.
-    others: of DO, what it is about besides the item, in the order of its arguments.
-    Raises OutOfBounds for numbers that cannot be met, ValueError where what its kind needs is missing.
+    item: the object, or the place of a GO or RETURN step. pose: GO only, in place of the item. stops: PATROL
+    only, in order; empty = every room. scope: area in which the step takes place. seconds: WAIT only, None =
+    until cancelled. times: how often the step is done, UNTIL_CANCELLED = for ever. asked: CHECK only,
+    predicates about the item's first variable whose truth is asked for. question: in CHECK, ASK and DO, the
+    speaker's words (untrusted); in GO, the question to the memory that selects the place. unable: requests of
+    this step that the robot cannot fulfil, in the speaker's words (untrusted). wanted: in CHECK, ASK, COUNT,
+    LIST and a GO with a question, the step as a `Question` record for the memory. skill: DO only, the skill's
+    name in the table of skills. others: DO only, further items in the order of the skill's arguments.
+
+    Raises OutOfBounds for numbers out of range, ValueError if a field that the kind needs is missing.
     """
 
     kind: StepKind
@@ -94,7 +96,7 @@ class Step:
     pose: Pose | None = None
     stops: tuple[Item, ...] = ()
     scope: Scope = ANYWHERE
-    seconds: float | None = None  # s
+    seconds: float | None = None  # s, length of a wait
     times: int = 1
     asked: tuple[Predicate, ...] = ()
     question: str = ""
@@ -119,12 +121,14 @@ class Step:
 
     @property
     def is_remembered(self) -> bool:
-        """Whether it goes to a place that the memory tells: "go to where you last saw the forklift"."""
+        """Return whether the step goes to a place that the memory supplies: "go to where you last saw the
+        forklift".
+        """
         return self.kind is StepKind.GO and (bool(self.question) or self.wanted is not None)
 
     @property
     def item_in_scope(self) -> Item | None:
-        """The item with the scope's rooms as InRegion predicates of each reading."""
+        """Return the item with the scope's rooms as InRegion predicates of each reading."""
         rooms = self.scope.labels
         if self.item is None or not rooms:
             return self.item
@@ -138,23 +142,23 @@ class Step:
 
     @cached_property
     def graphs(self) -> tuple[QueryGraph, ...]:
-        """The readings of `item_in_scope`: what entities are scored by."""
+        """Return the readings of `item_in_scope`; entities are scored against them."""
         item = self.item_in_scope
         return () if item is None else item.graphs
 
     @property
     def target(self) -> str:
-        """The words for what it is about (RoboAtlas' Q_T, IV-C)."""
+        """Return the words for the item (Q_T of RoboAtlas IV-C)."""
         return "" if self.item is None else self.item.phrase
 
     @property
     def neighbors(self) -> tuple[str, ...]:
-        """Phrases of the things that its item is related to (RoboAtlas' Q_N, IV-C)."""
+        """Return the phrases of the objects that the item is related to (Q_N of RoboAtlas IV-C)."""
         return () if self.item is None else self.item.neighbors
 
     @property
     def count(self) -> int:
-        """Return how many of the item are wanted, EVERY = all there are; 1 without an item."""
+        """Return how many of the item are wanted, EVERY = all; 1 without an item."""
         return 1 if self.item is None else self.item.count
 
 
@@ -169,22 +173,22 @@ def _in_room(graph: QueryGraph, room: str, share: float) -> QueryGraph:
 class ConstraintKind(IntEnum):
     """Kinds of constraints. The numbers are those of Constraint.msg."""
 
-    KEEP_AWAY = 0  # stay `distance` from the thing; of a path, do not cross it
+    KEEP_AWAY = 0  # stay `distance` from the object; of a path, do not cross it
     STAY_OUT = 1  # do not enter the room
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """A ban that holds while the steps are done (RoboAtlas' Q_C, IV-C).
+    """A ban that holds while the steps are carried out (Q_C of RoboAtlas IV-C).
 
-    distance: metres to keep from the thing's box in plan; None = what the robot is configured with. until: index of
-    the step with whose end the constraint ends; None = it holds to the end. Raises OutOfBounds for a distance that is
-    not more than 0 and at most MAX_KEEP_AWAY.
+    distance: horizontal metres to keep from the object's box; None = the robot's configured distance. until:
+    index of the last step for which the constraint holds; None = it holds to the end. Raises OutOfBounds
+    unless the distance is more than 0 and at most MAX_KEEP_AWAY.
     """
 
     kind: ConstraintKind
     item: Item
-    distance: float | None = None  # m
+    distance: float | None = None  # m, None = the configured distance
     until: int | None = None
 
     def __post_init__(self) -> None:
@@ -197,9 +201,10 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Manner:
-    """Manner of moving, which nothing here can change: refused unless it only repeats what is so anyway.
+    """Requested manner of moving, which the robot cannot change: refused unless it only repeats the normal
+    behaviour.
 
-    kind: "speed", "noise" or "stand" (not to move at all). said: in the speaker's words (untrusted).
+    kind: "speed", "noise", "stand" (not to move at all) or "other". said: the speaker's words (untrusted).
     """
 
     kind: str
@@ -208,7 +213,8 @@ class Manner:
 
 @dataclass(frozen=True)
 class Directive:
-    """Steps in the order of doing, and what holds meanwhile. `text` is as given: untrusted.
+    """Steps in execution order, with the constraints and manners that hold meanwhile. `text` is the original,
+    untrusted.
 
     times: how often all the steps are done, UNTIL_CANCELLED = for ever.
     """
@@ -225,17 +231,17 @@ class Directive:
 
     @property
     def is_endless(self) -> bool:
-        """Whether it goes on until somebody cancels it."""
+        """Return whether the directive runs until it is cancelled."""
         return UNTIL_CANCELLED in (self.times, *(step.times for step in self.steps)) or any(
             step.kind is StepKind.WAIT and step.seconds is None for step in self.steps
         )
 
     def constraints_of(self, index: int) -> tuple[Constraint, ...]:
-        """The constraints that hold while step `index` is done."""
+        """Return the constraints that hold during step `index`."""
         return tuple(c for c in self.constraints if c.until is None or index <= c.until)
 
     def at(self, index: int) -> Directive:
-        """The same directive with only those constraints that hold while step `index` is done."""
+        """Return the directive with only the constraints that hold during step `index`."""
         held = self.constraints_of(index)
         return self if len(held) == len(self.constraints) else replace(self, constraints=held)
 
@@ -248,7 +254,7 @@ class Directive:
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """Every phrase that it speaks of, in order: their vectors are needed to follow it."""
+        """Return every phrase of the directive, sorted; their text embeddings are needed to carry it out."""
         items = [c.item for c in self.constraints]
         for step in self.steps:
             items += [*([] if step.item is None else [step.item]), *step.stops, *step.others]
@@ -257,9 +263,10 @@ class Directive:
 
     @property
     def nouns(self) -> tuple[str, ...]:
-        """Return the things that it speaks of, in the singular: of the steps in their order, then of the constraints.
+        """Return the objects that the directive names, in the singular: of the steps in their order, then of
+        the constraints.
 
-        No rooms, ways and spots, nor "thing": nothing is seen by such a word.
+        Rooms, paths, spots and generic words such as "thing" are left out: a detector cannot search for them.
         """
         graphs: list[QueryGraph] = []
         for step in self.steps:
@@ -281,41 +288,46 @@ class Directive:
         return tuple(found)[:_MOST_NOUNS]
 
     def with_steps(self, steps: Iterable[Step]) -> Directive:
-        """The same directive with other steps."""
+        """Return a copy with other steps."""
         return replace(self, steps=tuple(steps))
 
 
 def main_kind(directive: Directive) -> StepKind:
-    """The kind of the first step that is not the way back, by which the whole is judged."""
+    """Return the kind of the first step that is not RETURN, by which the whole directive is judged."""
     kinds = [step.kind for step in directive.steps]
     return next((kind for kind in kinds if kind is not StepKind.RETURN), kinds[0])
 
 
 @dataclass(frozen=True)
 class Task:
-    """One step with what holds while it is done, as reasoners are asked about it: Q_T, Q_N, Q_C (RoboAtlas IV-C)."""
+    """One step with the constraints that hold during it, as given to reasoners: Q_T, Q_N, Q_C (RoboAtlas
+    IV-C).
+    """
 
     step: Step
     constraints: tuple[Constraint, ...] = ()
 
     @property
     def target(self) -> str:
-        """The words for what it is about."""
+        """Return the words for the step's item."""
         return self.step.target
 
     @property
     def neighbors(self) -> tuple[str, ...]:
-        """Phrases of the things that its item is related to."""
+        """Return the phrases of the objects that the item is related to."""
         return self.step.neighbors
 
     @property
     def barred(self) -> tuple[str, ...]:
-        """Phrases of what is kept away from, and of rooms that are not entered."""
+        """Return the phrases of the objects to keep away from and of the rooms not to enter."""
         return tuple(dict.fromkeys(c.item.phrase for c in self.constraints))
 
 
 class AmbiguousDirective(NotUnderstood):
-    """It can be read in ways that differ in what is done or forbidden. readings: words for each, and its directive."""
+    """Error: the text has readings that differ in what the robot does or may not do.
+
+    readings: (sentence, directive) of each.
+    """
 
     def __init__(self, question: str, readings: Sequence[tuple[str, Directive]]) -> None:
         super().__init__(question)

@@ -1,7 +1,8 @@
-"""A language model's answer as a directive: steps whose things are noun phrases, which the grammar reads.
+"""Conversion of a language model's JSON answer into a directive: steps whose objects are noun phrases for the
+grammar.
 
-The answer is untrusted. It is taken only if it fits the schema, is of bounded size, and names nothing that the person
-did not say.
+The answer is untrusted. It is accepted only if it fits the schema, is of bounded size, and names nothing that
+the person did not say.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from lodestar.language.directive import (
     Constraint,
     Directive,
     Item,
-    Manner,
     Pose,
     Scope,
     Step,
@@ -29,6 +29,7 @@ from lodestar.language.directive import (
 )
 from lodestar.language.directive_draft import Draft
 from lodestar.language.lattice import lattice_of
+from lodestar.language.motion_limits import manner_of
 from lodestar.language.noun_words import noun_words, singular
 from lodestar.language.phrase_graphs import graphs_of
 from lodestar.language.phrase_items import barred_things, item_of, scope_of
@@ -43,10 +44,10 @@ from lodestar.scene.captions import MAX_CHARACTERS as MAX_PHRASE
 from lodestar.scene.captions import clean_text
 
 MAX_STEPS = 16
-MAX_PHRASES = 8  # of one step
+MAX_PHRASES = 8  # most phrases of one step
 MAX_CONSTRAINTS = 16
-MAX_TOTAL = 1000  # characters of all phrases together: as many as a directive may have
-#: Words that a phrase may have though the person did not say them: they name no thing.
+MAX_TOTAL = 1000  # characters of all phrases together, the limit of a directive's text
+#: Function words that a phrase may add to the person's words, as they name no object.
 _FREE = frozenset(
     {"the", "a", "an", "any", "all", "every", "each", "some", "of", "in", "on", "at", "to", "or", "and", "with",
      "that", "which", "is", "are", "next", "near", "from", "one", "ones", "it", "except", "not", "by", "no", "both"}
@@ -91,24 +92,32 @@ SCHEMA = object_of(
 
 
 def directive_of(answer: str, text: str) -> Directive:
-    """The directive of a model's answer about a text. Raises ValueError for one that cannot be taken."""
+    """Return the directive of a model's answer about a text. Raises ValueError for an answer that is not
+    acceptable.
+    """
     data = parse_answer(answer, SCHEMA)
     reader = _PhraseReader(_words(text))
     steps = tuple(step for said in data["steps"] for step in _steps(said, reader, text))
     constraints = tuple(c for said in data["constraints"] for c in _constraints(said, reader))
-    manners = tuple(Manner("speed", reader.words(said)) for said in data["manners"])
+    manners = tuple(manner_of(reader.words(said)) for said in data["manners"])
     return with_questions(Directive(text, steps, constraints, manners, data["times"]))
 
 
 @dataclass
 class _PhraseReader:
-    """Reads phrases that the person said. said: the words of the person. left: characters that may still be read."""
+    """Reader of the phrases in a model's answer; a phrase may only contain words that the person said.
+
+    said: the person's words, in the singular. left: number of characters that may still be read.
+    """
 
     said: frozenset[str]
     left: int = MAX_TOTAL
 
     def words(self, text: str) -> str:
-        """The phrase on one line. Raises ValueError for one that is too long, empty, or that nobody said."""
+        """Return the phrase on one line.
+
+        Raises ValueError for a phrase that is too long, empty, or has words that the person did not say.
+        """
         cleaned = clean_text(text)
         self.left -= len(cleaned)
         if len(text) > MAX_PHRASE or self.left < 0:
@@ -121,7 +130,7 @@ class _PhraseReader:
         return cleaned
 
     def things(self, text: str) -> Things:
-        """The phrase as the grammar reads it; one that it does not know is a thing of that name."""
+        """Return the phrase as the grammar reads it; a phrase it cannot read becomes an object of that name."""
         tokens = tokens_of(self.words(text))
         readings = load_chart("entry_of_things").readings(lattice_of(tokens))
         if readings:
@@ -129,7 +138,7 @@ class _PhraseReader:
         return options_of((Phrase(noun_words([token for token in tokens if token.isalnum()])),))
 
     def joined(self, texts: Sequence[str], excluded: Sequence[str] = ()) -> Things:
-        """Several phrases of which any will do."""
+        """Return several phrases as alternatives, with the phrases that are excluded."""
         found = [self.things(text) for text in texts]
         phrases = tuple(phrase for things in found for phrase in things.phrases)
         others = tuple(phrase for things in found for phrase in things.excluded)
@@ -137,19 +146,21 @@ class _PhraseReader:
         return Things(phrases, len(phrases) > 1, (*others, *denied))
 
     def rooms(self, texts: Sequence[str], level: int | None) -> Scope:
-        """The scope of a step: rooms, level and surroundings."""
+        """Return the scope of a step from its room phrases and its level."""
         phrases = [phrase for text in texts for phrase in self.things(text).phrases]
         return Scope(tuple(graphs_of(phrase)[0] for phrase in phrases if not phrase.is_whole), level)
 
 
 def _words(text: str) -> frozenset[str]:
-    """The words of a text as said and in the singular."""
+    """Return the words of a text, each in the singular."""
     words = [word for word in tokens_of(text) if word.isalnum()]
     return frozenset(singular(word) for word in words)
 
 
 def _steps(said: dict[str, Any], reader: _PhraseReader, text: str) -> list[Step]:
-    """The steps of one entry; what the entry says of where, how often and what cannot be done is added."""
+    """Return the directive's steps for one step of the model's answer, with scope, repetitions and the
+    requests that the robot cannot fulfil.
+    """
     kind = StepKind[said["kind"]]
     steps = _plain_steps(kind, said, reader, text)
     scope = reader.rooms(said["rooms"], said["level"])
@@ -192,7 +203,7 @@ def _plain_steps(kind: StepKind, said: dict[str, Any], reader: _PhraseReader, te
 
 
 def _pose(said: dict[str, Any], text: str) -> Pose:
-    """The pose, whose coordinates the person must have said. Raises ValueError."""
+    """Return the pose. Raises ValueError if the person did not say its coordinates."""
     spoken = {float(number) for number in _SPOKEN_NUMBER.findall(text)}
     x, y, heading = float(said["x"]), float(said["y"]), said["heading_deg"]
     if not {x, y} <= spoken:
@@ -201,7 +212,9 @@ def _pose(said: dict[str, Any], text: str) -> Pose:
 
 
 def _constraints(said: dict[str, Any], reader: _PhraseReader) -> list[Constraint]:
-    """Return what one entry forbids, as the grammar would have it: of the end of a table, the table."""
+    """Return the constraints for one constraint of the model's answer, as the grammar would read it: "the end
+    of a table" becomes the table.
+    """
     distance = None if said["distance"] is None else float(said["distance"])
     barred = [p for one in reader.things(said["thing"]).phrases for p in barred_things(one, one.head)]
     return [

@@ -1,4 +1,4 @@
-"""Puts the draft of a text together: the steps with their places, and the constraints with their ends."""
+"""Assembly of a draft into a directive: sets the scope of each step and the last step of each constraint."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _LATER = (StepKind.FIND, StepKind.COUNT, StepKind.LIST, StepKind.CHECK, StepKind
 
 
 def assembled(draft: Draft, text: str) -> Directive:
-    """Return the directive of a draft. Raises StopRequested, NotUnderstood."""
+    """Return the directive of a draft.
+
+    Raises StopRequested if it only asks for a halt, NotUnderstood if it has no step or a number out of range.
+    """
     steps = _placed(draft)
     if not steps or _is_route(draft, steps):
         raise StopRequested(HALT_ALONE) if draft.halts else NotUnderstood(why_no_steps(draft, text))
@@ -45,7 +48,10 @@ def assembled(draft: Draft, text: str) -> Directive:
 
 
 def _is_route(draft: Draft, steps: Sequence[Step]) -> bool:
-    """Whether a text says turns and passages alone, which only someone who sees the way could follow."""
+    """Return whether the text only describes a route by turns, doors and corridors.
+
+    The robot cannot follow such a route.
+    """
     if not draft.turns or draft.ends:
         return False
     vocabulary = load_vocabulary()
@@ -59,7 +65,7 @@ def _is_route(draft: Draft, steps: Sequence[Step]) -> bool:
 
 
 def _end(draft: Draft, index: int) -> int | None:
-    """The step with which constraint `index` ends."""
+    """Return the index of the last step for which constraint `index` holds, None = to the end."""
     if index in draft.until_step:
         return draft.until_step[index]
     for constraint, group in draft.until:
@@ -73,18 +79,20 @@ def _constraint(kind: ConstraintKind, things: Things, metres: float | None, unti
 
 
 def _placed(draft: Draft) -> list[Step]:
-    """The steps; what follows a step to a room happens in that room, until another place is named."""
+    """Return the steps with their scopes: steps after a step to a room take place in that room until another
+    is named.
+    """
     steps: list[Step] = []
     room: Scope | None = None
     said = draft.steps
-    if draft.turns:  # where "3 m forward" leads after a turn is not known
+    if draft.turns:  # after a turn the goal of "3 m forward" is unknown
         said = [step for step in said if not _is_way(step)]
-    if any(step.kind in (StepKind.FIND, StepKind.LIST) for step in said):  # they explore as far as they must
+    if any(step.kind in (StepKind.FIND, StepKind.LIST) for step in said):  # searches explore anyway
         said = [step for step in said if step.kind is not StepKind.EXPLORE or step.scope]
     for step in said:
         if step.kind is StepKind.GO:
             room = _room_of(step)
-        elif step.kind in (StepKind.RETURN,):
+        elif step.kind is StepKind.RETURN:
             room = None
         elif step.kind in _LATER and room is not None and not step.scope:
             step = replace(step, scope=room)
@@ -99,21 +107,21 @@ def _placed(draft: Draft) -> list[Step]:
 
 
 def _is_way(step: Step) -> bool:
-    """Whether a step is a length from where the robot stands: "go 3 m forward"."""
+    """Return whether the step goes to a pose relative to the robot: "go 3 m forward"."""
     return step.pose is not None and step.pose.frame == ROBOT_FRAME
 
 
 def _room_of(step: Step) -> Scope | None:
-    """The room in which a step to a place ends."""
+    """Return the scope of the room in which a GO step ends, None if unknown."""
     if step.item is None or len(step.item.alternatives) != 1:
         return None
     graph = step.item.alternatives[0][0]
     if step.scope.rooms:
         return step.scope
-    if graph.target.category in ("spot",):
+    if graph.target.category == "spot":
         return None
     if step.scope.level is not None and load_vocabulary().is_in("LEVELS", graph.target.category.split()[-1]):
-        relative = step.scope.level in (UPSTAIRS, DOWNSTAIRS)  # the robot is there then
+        relative = step.scope.level in (UPSTAIRS, DOWNSTAIRS)  # the robot has changed floors by then
         return None if relative else Scope((), step.scope.level)  # a floor is no room
     short = replace(graph, variables=graph.variables[:1], predicates=graph.predicates[:1])
     return Scope((short,), step.scope.level)

@@ -1,4 +1,4 @@
-"""Steps and constraints of the clauses of a text, in the order of doing."""
+"""Draft of a directive: the steps and constraints of the clauses read so far, in execution order."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from lodestar.language.directive import (
 from lodestar.language.phrase_meanings import relation_of, things_of
 from lodestar.language.phrases import HERE, Phrase, Relation, Things
 
-NEARBY = ("Near", "NextTo", "Closest")  # relations to a thing that it is enough to be around
-AROUND = 3.0  # m: what is around a thing, where no distance is said
+NEARBY = ("Near", "NextTo", "Closest")  # relations for which being within AROUND is enough
+AROUND = 3.0  # m, radius around an object if no distance is said
 
 
 _PERSONAL = frozenset({"him", "her"})
@@ -24,7 +24,7 @@ _PERSONAL = frozenset({"him", "her"})
 
 @dataclass
 class Group:
-    """Steps of one clause, and the constraints whose end they are."""
+    """Steps of one clause, and its link ("before", "after" ...) to the clause before it."""
 
     steps: list[Step]
     link: str = ""
@@ -32,34 +32,33 @@ class Group:
 
 @dataclass
 class Draft:
-    """Steps and constraints of the clauses so far."""
+    """Steps and constraints of the clauses read so far, with the phrases that later pronouns may refer to."""
 
     groups: list[Group] = field(default_factory=list)
     constraints: list[tuple[ConstraintKind, Things, float | None]] = field(default_factory=list)
-    until: list[tuple[int, int]] = field(default_factory=list)  # constraint and group
-    until_step: dict[int, int] = field(default_factory=dict)  # constraint: the step with which it ends
-    named: Phrase | None = None  # the last thing that was named
-    barred: Phrase | None = None  # the last thing to keep away from
-    named_before: Phrase | None = None  # and the one before it
-    scope: Scope | None = None  # that must not be left
-    unable: list[str] = field(default_factory=list)  # of no step
-    obeyed: list[str] = field(
-        default_factory=list
-    )  # clauses that are kept as they are: "do not climb the stairs"
+    until: list[tuple[int, int]] = field(default_factory=list)  # (constraint index, group with which it ends)
+    until_step: dict[int, int] = field(default_factory=dict)  # constraint index -> last step index
+    named: Phrase | None = None  # the last phrase that was named
+    barred: Phrase | None = None  # the last phrase to keep away from
+    named_before: Phrase | None = None  # the value of `named` before the last phrase
+    scope: Scope | None = None  # area that the robot must not leave
+    unable: list[str] = field(default_factory=list)  # requests of no step that cannot be fulfilled
+    # clauses that the robot obeys anyway: "do not climb the stairs"
+    obeyed: list[str] = field(default_factory=list)
     statements: list[str] = field(default_factory=list)
-    route: list[str] = field(default_factory=list)  # turns and distances
-    passed: list[Things] = field(default_factory=list)  # what is only passed, turned at or left
-    heard: list[str] = field(default_factory=list)  # clauses that only guess, or tell of who speaks
-    looked: tuple[Relation, int] | None = None  # "look on the table", which a question may follow
-    pronoun: bool = False  # what was named last stands for what was named before
+    route: list[str] = field(default_factory=list)  # clauses that give turns and distances
+    passed: list[Things] = field(default_factory=list)  # objects only passed, turned at or left
+    heard: list[str] = field(default_factory=list)  # guesses, reasons, clauses about the speaker
+    looked: tuple[Relation, int] | None = None  # place of "look on the table", for a question
+    pronoun: bool = False  # the last phrase contained a pronoun
     turns: bool = False
-    ends: bool = False  # it says where to stop or to wait
+    ends: bool = False  # the text says where to stop or to wait
     halts: bool = False
     times: int = 1
 
     @property
     def steps(self) -> list[Step]:
-        """Every step so far, in the order of doing."""
+        """Return all steps so far, in execution order."""
         return [step for group in self.groups for step in group.steps]
 
     @property
@@ -71,7 +70,7 @@ class Draft:
         return len(self.constraints) + negated + excluded + (self.scope is not None)
 
     def insert(self, steps: list[Step], clause: Clause) -> None:
-        """Add the steps of a clause where its link puts them: after or before those of the clause before it."""
+        """Insert the steps of a clause according to its link: after or before those of the clause before it."""
         if not steps:
             return
         group = Group(steps, clause.link)
@@ -88,7 +87,7 @@ class Draft:
             self.until.append((len(self.constraints) - 1, len(self.groups) - 1))
 
     def things(self, meaning: Any, where: Any = None) -> Things:
-        """The things of a meaning, pronouns put right, with where they are said to be."""
+        """Return the phrases of a meaning with pronouns resolved and the relations of `where` added."""
         things = things_of(meaning)
         relations = [] if where is None else [relation_of(one) for one in where.get("all", [where])]
         self.pronoun = any(phrase.pronoun for phrase in things.phrases)
@@ -97,7 +96,7 @@ class Draft:
         return replace(things, phrases=phrases)
 
     def resolved(self, phrase: Phrase) -> Phrase:
-        """The phrase with what its pronouns stand for. Raises NotUnderstood where nothing was named."""
+        """Return the phrase with its pronouns resolved. Raises NotUnderstood if there is nothing to refer to."""
         relations = tuple(
             replace(r, anchors=tuple(self.resolved(a) if a.pronoun else a for a in r.anchors))
             for r in phrase.relations
@@ -125,7 +124,9 @@ class Draft:
         return phrase.with_noun(self.named.noun)
 
     def remember(self, meaning: dict[str, Any]) -> None:
-        """Keep the thing of a statement, with where it is said to be: "my phone is in the kitchen"."""
+        """Remember the subject of a statement and its place, for later pronouns: "my phone is in the
+        kitchen".
+        """
         if meaning.get("thing") is None:
             return
         try:

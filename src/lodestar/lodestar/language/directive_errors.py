@@ -1,27 +1,27 @@
-"""Errors of texts that cannot be acted on or answered."""
+"""Errors for texts that cannot be acted on or answered."""
 
 from __future__ import annotations
 
 
 class DirectiveError(ValueError):
-    """The text cannot be acted on; the message says what to write instead."""
+    """Base error: the text cannot be acted on. The message says what to write instead."""
 
 
 class EmptyDirective(DirectiveError):
-    """There is no text."""
+    """Error: the text is empty."""
 
 
 class StopRequested(DirectiveError):
-    """The text asks for a halt and for nothing else."""
+    """Error: the text asks only for a halt."""
 
 
 class NotUnderstood(DirectiveError):
-    """There is text, but no task in it."""
+    """Error: the text contains no task."""
 
 
 class CannotObey(NotUnderstood):
-    """It forbids what its task needs, or asks for a manner that nothing here obeys."""
+    """Error: the text forbids what its task needs, or asks for a manner that the robot cannot follow."""
 
 
 class OutOfBounds(NotUnderstood):
-    """It asks for more, or less, than can be done."""
+    """Error: a number in the text is out of range."""

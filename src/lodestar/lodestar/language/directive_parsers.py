@@ -1,4 +1,4 @@
-"""The port of whatever reads directives, and its adapters that need no model: the grammar, and one that asks back."""
+"""The interface of directive parsers, and two parsers that use the grammar and no model."""
 
 from __future__ import annotations
 
@@ -10,34 +10,36 @@ from lodestar.language.sentence_tokens import shown
 from lodestar.language.sentences import sentence
 from lodestar.models.english import listed
 
-MOST = 4  # readings that anyone asks about
+MOST = 4  # most readings offered to a caller
 Readings = tuple[RankedDirective, ...]
 
 
 class DirectiveParser(Protocol):
-    """Reads a directive in plain language."""
+    """Interface of parsers that read a directive in plain language."""
 
     def parse(self, text: str) -> Readings:
-        """Readings, best first, never empty. Raises DirectiveError where the text cannot be acted on."""
-        ...
+        """Return the readings, best first, never empty. Raises DirectiveError if the text cannot be acted on."""
 
 
 class GrammarDirectives:
-    """The offline grammar: deterministic, no model. most: readings that are looked for; each more costs time."""
+    """Parser that uses the deterministic offline grammar, without a model.
+
+    most: maximum number of readings; each one takes more time.
+    """
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
 
     def parse(self, text: str) -> Readings:
-        """See `read_directive`."""
+        """Return the grammar's readings of a text, best first, at most `most`."""
         return read_directive(text, self._most)
 
 
 class AskingDirectives:
-    """The grammar's best reading where it accounts for the words of the text; else the robot asks back."""
+    """Parser that returns the grammar's best reading, and asks the person about a doubtful one."""
 
     def parse(self, text: str) -> Readings:
-        """One reading. Raises DirectiveError, AmbiguousDirective where words are not accounted for."""
+        """Return one reading. Raises DirectiveError; AmbiguousDirective if the reading is doubtful."""
         readings = read_directive(text)
         if readings[0].is_doubtful:
             raise _asked_back(readings[0], text)
@@ -45,7 +47,7 @@ class AskingDirectives:
 
 
 def _asked_back(reading: RankedDirective, text: str) -> AmbiguousDirective:
-    """The question whether a reading is meant that does not account for all words."""
+    """Return the error that asks the person whether a doubtful reading is right."""
     doubts = []
     if reading.unread:
         doubts.append(

@@ -1,4 +1,6 @@
-"""Readings of a text as directives: clauses, each read by the chart, put in the order of doing."""
+"""Readings of a text as directives: splits it into clauses, parses each with the chart, and puts the steps in
+order.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,10 @@ from lodestar.language.directive import (
     Manner,
     NotUnderstood,
     StepKind,
-    StopRequested,
 )
 from lodestar.language.directive_assembly import assembled
 from lodestar.language.directive_draft import Draft
-from lodestar.language.halts import is_halt
+from lodestar.language.halts import without_stop
 from lodestar.language.lattice import VERBS, lattice_of
 from lodestar.language.motion_limits import check_manners, without_limits
 from lodestar.language.named_things import thing_in, without_subject
@@ -31,7 +32,7 @@ from lodestar.language.phrase_graphs import TOO_MANY, graphs_of
 from lodestar.language.prohibitions import Prohibition, unaccounted
 from lodestar.language.question_words import with_clock_words
 from lodestar.language.readable_text import MAX_CHARACTERS, readable_words
-from lodestar.language.refusal_reasons import HALT_ALONE, why_unread
+from lodestar.language.refusal_reasons import why_unread
 from lodestar.language.sentence_tokens import shown, tokens_of
 from lodestar.language.spelling import is_known
 from lodestar.language.spoken_frames import framed
@@ -46,7 +47,7 @@ DENYING = frozenset(
      "despite", "even", "if", "although"}
 )  # fmt: skip
 _FORBIDS = frozenset({"not", "never", "no", "without", "avoid", "avoiding", "except", "neither", "nor"})
-#: Kinds of clauses in which a word of `_FORBIDS` forbids nothing, or whose rules have taken it in.
+#: Kinds of clauses in which a word of `_FORBIDS` forbids nothing or is already covered by the rules.
 _TAKES_IN = frozenset(
     {
         "avoid",
@@ -67,23 +68,24 @@ _UNCLEAR = (
     'it is not clear what "{}" forbids; say that in a sentence of its own, such as "do not enter the kitchen"'
 )
 _STAYS = frozenset({"stay", "staying", "remain", "remaining", "keep"})
-MAX_OTHERS = 3  # readings of one clause that are looked at
-MAX_CLAUSES_TWICE = 4  # clauses that are read in more than one way
-MAX_CLAUSE = 45  # words: the chart of a longer one takes too long
-_MOST_OF_A_NAME = 4  # words of an unknown thing that stands without a verb
-_LEFT_OUT_COST = 2.0  # of a reading that leaves words of a clause out
-_EVEN_COST = 0.5  # by which a reading that accounts for all words may be the less usual one; chosen
+MAX_OTHERS = 3  # readings tried for one clause
+MAX_CLAUSES_TWICE = 4  # clauses for which further readings are tried
+MAX_CLAUSE = 45  # words; the chart of a longer clause takes too long
+_MOST_OF_A_NAME = 4  # words of an unknown name without a verb
+_LEFT_OUT_COST = 2.0  # extra cost of a reading that leaves out words of a clause
+_EVEN_COST = 0.5  # extra cost allowed for a reading that accounts for all words; chosen
 
 
-#: The readings of the words of a clause, best first.
+#: Returns the readings of a clause's words, best first.
 _Read = Callable[[tuple[str, ...]], Sequence[Reading]]
 
 
 @dataclass(frozen=True)
 class RankedDirective:
-    """One reading of a text, its cost (0 = usual) and why it is read so. lost: what is forbidden and not kept.
+    """One reading of a text, its cost (0 = usual) and the reasons for it. lost: prohibitions missing in the
+    directive.
 
-    unread: words that the directive does not account for. odd: its names that are none.
+    unread: words that the directive does not account for. odd: object names that do not look like names.
     """
 
     directive: Directive
@@ -95,33 +97,30 @@ class RankedDirective:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether the account of its words does not come out even."""
+        """Return whether some words are not accounted for or some names look odd."""
         return bool(self.unread or self.odd)
 
 
 def read_directive(text: str, most: int = 1) -> tuple[RankedDirective, ...]:
-    """At most so many readings of a text, best first, never empty.
+    """Return at most `most` readings of a text, best first, never empty.
 
-    Raises EmptyDirective where there is no text, StopRequested where it only asks for a halt, NotUnderstood (with an
-    example) where there is no task in it.
+    Raises EmptyDirective for an empty text, StopRequested if it only asks for a halt, NotUnderstood (with an
+    example) if it contains no task.
     """
     try:
         return _readings(text, most)
     except NotUnderstood as error:
         manners = without_limits(tokens_of(text))[1] if len(text) <= MAX_CHARACTERS else ()
-        check_manners(Directive(text, (), manners=manners))  # the better reason
+        check_manners(Directive(text, (), manners=manners))  # raises the clearer error if there is a manner
         if EXAMPLE in str(error):
             raise
         raise error.__class__(str(error) + "; " + EXAMPLE) from None
 
 
 def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
-    if is_halt(text):
-        raise StopRequested(HALT_ALONE)
+    text = without_stop(text)
     tokens, manners = without_limits(framed(words_of_text(text)))
-    read = cache(
-        _clause_readings
-    )  # for as long as this text is read: the same words are asked for again and again
+    read = cache(_clause_readings)  # cache for this text only: the same words are parsed repeatedly
     clauses = cut_again(clauses_of(tokens), read)
     choices = [_choice(clause, read) for clause in clauses]
     best = _put_together(clauses, choices, manners, text, tokens)
@@ -152,14 +151,14 @@ def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
 
 
 def _check_begins_now(directive: Directive) -> None:
-    """Raises NotUnderstood for a time of day, which only a question may name."""
+    """Raise NotUnderstood for a time of day, which is only allowed in questions."""
     asks = any(step.kind in (StepKind.ASK, StepKind.CHECK) for step in directive.steps)
     if not asks and with_clock_words(directive.text) != directive.text:
         raise NotUnderstood("a time of day cannot be obeyed, as the robot begins at once; leave the time out")
 
 
 def _refuse_lost(reading: RankedDirective) -> NoReturn:
-    """Raises NotUnderstood: nothing that is forbidden may be dropped."""
+    """Raise NotUnderstood for a prohibition that no reading keeps."""
     raise NotUnderstood(_UNCLEAR.format(shown(reading.lost[0].said)))
 
 
@@ -170,7 +169,7 @@ def _put_together(
     text: str,
     tokens: Sequence[str],
 ) -> RankedDirective:
-    """The directive of one reading of each clause."""
+    """Return the directive built from one reading of each clause."""
     draft = Draft()
     for i, (clause, reading) in enumerate(zip(clauses, choices)):
         meaning, before = reading.meaning, draft.denials
@@ -191,7 +190,7 @@ def _put_together(
 
 
 def _kept_within(clause: Clause, meaning: dict[str, Any]) -> dict[str, Any]:
-    """ "Stay in the kitchen and ..." as a place that is not left while the rest is done."""
+    """Return the meaning; "stay in the kitchen and ..." becomes a ban on leaving that place."""
     places = (meaning.get("where") or {}).get("all", ())
     held = [place["to"] for place in places if place.get("name") in ("Inside", "On") and place.get("to")]
     if meaning["kind"] != "wait" or meaning.get("seconds") or clause.words[0] not in _STAYS or len(held) != 1:
@@ -201,12 +200,12 @@ def _kept_within(clause: Clause, meaning: dict[str, Any]) -> dict[str, Any]:
 
 
 def words_of_text(text: str) -> list[str]:
-    """The words of a text. Raises EmptyDirective, and NotUnderstood for one that is too long."""
+    """Return the words of a text. Raises EmptyDirective; NotUnderstood for a text that is too long."""
     return readable_words(text, "directive", EXAMPLE)
 
 
 def _choice(clause: Clause, read: _Read) -> Reading:
-    """The best reading of a clause. Raises NotUnderstood."""
+    """Return the best reading of a clause. Raises NotUnderstood."""
     if clause.link == "unable":
         return Reading({"kind": "unable", "unable": clause.text})
     if clause.link == "why" or (clause.link == "until" and clause.spoken in ("i", "we")):
@@ -233,7 +232,7 @@ def _choice(clause: Clause, read: _Read) -> Reading:
 
 
 def _check_named(clause: Clause, reading: Reading) -> None:
-    """Raises NotUnderstood for words without a verb none of which is known: they may be of another language."""
+    """Raise NotUnderstood for words without a verb that are mostly unknown: they may be another language."""
     words = [word for word in clause.words if word.isalpha()]
     known = sum(is_known(word) for word in words)
     if not known or (len(words) > 2 and 2 * known <= len(words)) or clause.words[-1] == "the":
@@ -267,12 +266,14 @@ def _is_statement(clause: Clause, reading: Reading) -> bool:
 
 
 def _states(clause: Clause) -> bool:
-    """Whether the clause tells something about somebody."""
+    """Return whether the clause is a statement about somebody or something."""
     return clause.words[0] in ("i", "we", "my", "he", "she", "they", "it", "this", "that", "there", "you")
 
 
 def _question(clause: Clause) -> Reading | None:
-    """Return the thing that a question names which no rule reads."""
+    """Return a CHECK or ASK reading of a question that no rule reads, with its object; None if the clause is
+    no question.
+    """
     matches = load_vocabulary().matches(clause.words, 0)
     asks = (
         matches.get("ASK") or matches.get("WHERE_LEFT") or matches.get("HOW_MUCH") or matches.get("WHAT_IS")
@@ -293,7 +294,11 @@ def _question(clause: Clause) -> Reading | None:
 
 
 def _prefix(clause: Clause, read: _Read) -> Reading | None:
-    """The reading of the longest beginning of a clause whose rest neither denies nor forbids."""
+    """Return the reading of the clause's longest beginning that a rule reads, None if there is none.
+
+    The words after it may only be an aside: returns None if they deny or forbid something, raises
+    NotUnderstood if they say anything else.
+    """
     words = clause.words
     for end in range(len(words) - 1, 1, -1):
         if not DENYING.isdisjoint(words[end:]):
@@ -314,7 +319,7 @@ def _prefix(clause: Clause, read: _Read) -> Reading | None:
 
 
 def _is_aside(words: Sequence[str], start: int) -> bool:
-    """Whether what is left at word `start` only says with what, for what or about what something is done."""
+    """Return whether the words from `start` on add only a purpose, a means or a topic."""
     matches = load_vocabulary().matches(words, start)
     return (
         words[start] in ("about", "using", "so", "like", "during", "to")

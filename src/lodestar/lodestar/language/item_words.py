@@ -1,4 +1,4 @@
-"""Items, scopes, poses and graphs as plain English: what is printed reads as the same record."""
+"""Items, scopes, poses and graphs in plain English; parsing the words gives the same record."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 
 
 def several_words(item: Item | None) -> str:
-    """All things of an item in words: "all the red chairs", "everything"."""
+    """Return all objects of an item in words: "all the red chairs", "everything"."""
     if item is None or not item.alternatives:
         return "everything"
     return _alternatives(item, "all the ")
 
 
 def item_words(item: Item) -> str:
-    """An item in words with its article or count: "the mug", "2 chairs"."""
+    """Return an item in words with its article or count: "the mug", "2 chairs"."""
     if not item.alternatives:
         return "this thing"
     article = "all the " if item.count == EVERY else f"{item.count} " if item.count > 1 else "the "
@@ -69,7 +69,9 @@ _LEVELS = {UPSTAIRS: " upstairs", DOWNSTAIRS: " downstairs", EVERY_LEVEL: " on e
 
 
 def scope_words(scope: Scope, link: str = " in ", joins: str = " or ") -> str:
-    """A scope in words, "" for an empty one. link: the words before the rooms. joins: those between two rooms."""
+    """Return a scope in words, "" for an empty one. link: words before the rooms. joins: words between two
+    rooms.
+    """
     said = ""
     if scope.rooms:
         said = link + joins.join(graph_words(room, "the ") for room in scope.rooms)
@@ -81,7 +83,7 @@ def scope_words(scope: Scope, link: str = " in ", joins: str = " or ") -> str:
 
 
 def pose_words(pose: Pose) -> str:
-    """A pose in words: "x = 1, y = 2", or "the point 2 m in front of you" of one in ROBOT_FRAME."""
+    """Return a pose in words: "x = 1, y = 2", or "the point 2 m in front of you" if it is in ROBOT_FRAME."""
     if pose.frame == ROBOT_FRAME:
         return f"the point {_ahead_words(pose)}"
     heading = "" if pose.heading is None else f", heading {number_words(math.degrees(pose.heading))} degrees"
@@ -95,7 +97,7 @@ def _ahead_words(pose: Pose) -> str:
 
 
 def graph_words(graph: QueryGraph, article: str) -> str:
-    """A noun phrase: the target with what is said of it, then its relations."""
+    """Return a noun phrase: the article, the target with its attributes, then its relations."""
     return _variable(graph, 0, article, {0})
 
 
@@ -146,12 +148,14 @@ def _variable(graph: QueryGraph, index: int, article: str, named: set[int]) -> s
 
 
 def _attribute(value: str) -> str:
-    """ "that is open" of a state, "with a blue cap" of a thing."""
+    """Return an attribute in words: "that is open" for a state, "with a blue cap" for a part."""
     return f"that is {value}" if _is_state(value) else f"with {with_article(value)}"
 
 
 def _is_state(value: str) -> bool:
-    """Whether a value says how a thing is: "open", "parked", and no part of it: "armrest", "red shirt"."""
+    """Return whether a value is a state ("open", "parked") and not a part or garment ("armrest", "red
+    shirt").
+    """
     first = value.split()[0]
     participle = first.endswith(("ed", "ing")) and load_lexicon().attribute(first) is None
     return load_vocabulary().is_in("STATE", *value.split()) or participle
@@ -168,12 +172,14 @@ def _singled(predicate: Predicate, words: str) -> tuple[str, str]:
     vocabulary = load_vocabulary()
     told = (vocabulary.match("SINGLE", (word,), 0) for word in words.split())
     if any(found is not None and found[1] == predicate.name for found in told):
-        return words, ""  # "the top drawer"
+        return words, ""  # "the top drawer" already says the side
     return words, _SIDES.get(predicate.name, "")
 
 
 def relation_words(graph: QueryGraph, predicate: Predicate, named: set[int]) -> str:
-    """A relation in words as it follows the noun: "next to the desk". named: variables that were named before."""
+    """Return a relation in words, to follow the noun: "next to the desk". named: variables mentioned so far,
+    updated.
+    """
     others = list(predicate.arguments[1:])
     named.update(others)
     alike = len(others) == 2 and graph.variables[others[0]] == graph.variables[others[1]]
@@ -186,13 +192,13 @@ def relation_words(graph: QueryGraph, predicate: Predicate, named: set[int]) -> 
 
 
 def number_words(value: float) -> str:
-    """The shortest text that reads as the same number."""
+    """Return the shortest text that parses to the same number."""
     short = f"{value:g}"
     return short if float(short) == value else repr(value)
 
 
 def plural(words: str) -> str:
-    """The plural of a noun phrase, by its last word before "of"."""
+    """Return the plural of a noun phrase, formed on its last word before "of"."""
     head, of, rest = words.partition(" of ")
     lexicon = load_lexicon()
     *before, last = head.split(" ")

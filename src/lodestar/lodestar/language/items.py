@@ -1,4 +1,4 @@
-"""Things and places that are talked about: the records that directives and questions share."""
+"""Records of objects, places and areas, shared by directives and questions."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from lodestar.language.directive_errors import OutOfBounds
 from lodestar.language.query_graph import QueryGraph
 from lodestar.models.lexicon import load_lexicon
 
-ROBOT_FRAME = "base_link"  # of a Pose that is said from where the robot stands: x ahead, y to its left
-_MAX_NUMBER = 2**32 - 1  # of a message
-_WRITTEN_ON = frozenset({"plate", "doorplate", "nameplate", "sign", "door", "label"})  # that name a room
-_OF_WRITING = frozenset(
-    {"name", "number", "word", "words", "text", "the"}
-)  # "with the name Miller on its door"
-EVERY = 0  # of Item.count: all there are
+ROBOT_FRAME = "base_link"  # frame of a Pose relative to the robot: x ahead, y to its left
+_MAX_NUMBER = 2**32 - 1  # largest value of the message's uint32 field
+# signs with a room's name
+_WRITTEN_ON = frozenset({"plate", "doorplate", "nameplate", "sign", "door", "label"})
+# filler words of "with the name Miller on its door"
+_OF_WRITING = frozenset({"name", "number", "word", "words", "text", "the"})
+EVERY = 0  # value of Item.count: all there are
 
 
 @dataclass(frozen=True)
 class Item:
-    """Something that is talked about: a thing, a person, a room, a named place or a spot.
+    """An object, a person, a room, a named place or a spot that a text refers to.
 
-    alternatives: any of them will do ("the red or the yellow chair"); each has its readings, best first, whose
-    weights add up to 1. excluded: what fits one of these is not meant ("any chair except the red one").
-    images: encoded pictures of it, which may stand in for words. count: how many are wanted, EVERY = all there are.
-    Raises OutOfBounds for a count below 0 or above that of a message.
+    alternatives: any of them satisfies the request ("the red or the yellow chair"); each is a tuple of
+    readings, best first, whose weights add up to 1. excluded: graphs that must not match ("any chair except
+    the red one"). images: encoded pictures of the item, which may replace words. count: how many are wanted,
+    EVERY = all. Raises OutOfBounds for a count below 0 or too large for a message.
     """
 
     alternatives: tuple[tuple[QueryGraph, ...], ...] = ()
@@ -45,7 +45,7 @@ class Item:
 
     @cached_property
     def graphs(self) -> tuple[QueryGraph, ...]:
-        """Every reading of every alternative, weighted so that the weights add up to 1."""
+        """Return every reading of every alternative, with weights that add up to 1."""
         share = 1.0 / max(len(self.alternatives), 1)
         return tuple(
             replace(graph, weight=graph.weight * share)
@@ -55,27 +55,29 @@ class Item:
 
     @property
     def best(self) -> tuple[QueryGraph, ...]:
-        """The best reading of each alternative."""
+        """Return the best reading of each alternative."""
         return tuple(readings[0] for readings in self.alternatives)
 
     @property
     def room_names(self) -> tuple[str, ...]:
-        """The names of the room that it is: "office", or "office miller" of one "with Miller on its plate"."""
+        """Return the names of a room item: "office", or "office miller" for "the office with Miller on its
+        plate".
+        """
         return tuple(dict.fromkeys(_room_name(readings) for readings in self.alternatives))
 
     @property
     def phrase(self) -> str:
-        """The words for it: "red chair or yellow chair"; empty where a picture stands in for them."""
+        """Return the item's words, "red chair or yellow chair"; empty if only pictures describe it."""
         return " or ".join(dict.fromkeys(graph.target.phrase for graph in self.best))
 
     @cached_property
     def neighbors(self) -> tuple[str, ...]:
-        """Phrases of the things it is related to (RoboAtlas' Q_N, IV-C)."""
+        """Return the phrases of the objects that the item is related to (Q_N of RoboAtlas IV-C)."""
         return tuple(dict.fromkeys(v.phrase for graph in self.graphs for v in graph.variables[1:]))
 
     @cached_property
     def neighbor_graphs(self) -> tuple[QueryGraph, ...]:
-        """One query for each of `neighbors`, by its own words alone."""
+        """Return one query for each of `neighbors`, without its relations."""
         named = {
             v.phrase: (graph, i)
             for graph in reversed(self.graphs)
@@ -86,7 +88,7 @@ class Item:
 
 
 def _room_name(readings: Sequence[QueryGraph]) -> str:
-    """Return the category of a room, and what is said to be written on its plate."""
+    """Return the category of a room, followed by the text said to be written on its plate."""
     best = readings[0]
     others = {variable.category.split()[-1] for graph in readings for variable in graph.variables[1:]}
     if others.isdisjoint(_WRITTEN_ON):
@@ -99,9 +101,9 @@ def _room_name(readings: Sequence[QueryGraph]) -> str:
 
 @dataclass(frozen=True)
 class Pose:
-    """A place as numbers: x, y in metres, heading in radians (None = any), in the frame that `frame` names.
+    """A position: x, y in metres and heading in radians (None = any), in the frame that `frame` names.
 
-    In ROBOT_FRAME it is said from where the robot stands when its step begins.
+    In ROBOT_FRAME it is relative to the robot's pose at the start of the step.
     """
 
     x: float
@@ -115,27 +117,26 @@ class Pose:
             raise OutOfBounds("a place needs finite coordinates in metres, each less than 1,000,000")
 
 
-#: Levels that are said from where the robot is when the step begins, and all of them; no building has so many.
+#: Special values of Scope.level: relative to the robot's level at the start of the step, and all levels.
 UPSTAIRS, DOWNSTAIRS, EVERY_LEVEL = 1000, -1000, 2000
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The rooms, the level and the surroundings in which a step takes place. Empty: wherever the robot can go.
+    """The area in which a step takes place: rooms, level and surroundings. An empty scope is unrestricted.
 
-    rooms: any of them, each a graph whose target is the room. level: of the building, 0 = ground, None = any; or
-    UPSTAIRS, DOWNSTAIRS, EVERY_LEVEL.
-    around, radius: within `radius` metres of a thing.
+    rooms: alternatives, each a graph whose target is the room. level: of the building, 0 = ground, None =
+    any; or UPSTAIRS, DOWNSTAIRS, EVERY_LEVEL. around, radius: within `radius` metres of this object.
     """
 
     rooms: tuple[QueryGraph, ...] = ()
     level: int | None = None
     around: QueryGraph | None = None
-    radius: float = math.inf  # m
+    radius: float = math.inf  # m, around `around`
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Canonical words of the rooms, as `Region.label` has them."""
+        """Return the canonical names of the rooms, as used in `Region.label`."""
         return tuple(dict.fromkeys(room.target.category for room in self.rooms))
 
     def __bool__(self) -> bool:
@@ -146,7 +147,7 @@ ANYWHERE = Scope()
 
 
 def is_open(item: Item) -> bool:
-    """Whether its words do not say what is looked for: none, or just "the object"."""
+    """Return whether the item's words name no kind of object: there are none, or just "the object"."""
     lexicon = load_lexicon()
     return all(
         lexicon.is_generic(graph.target.category) and all(p.name == "IsCategory" for p in graph.predicates)

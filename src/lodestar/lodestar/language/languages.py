@@ -1,4 +1,4 @@
-"""Whether a text is of a language that is not read, by its function words."""
+"""Detection of texts in other languages than English, by their function words."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ _FUNCTION = (
     "NOT", "AND", "OR", "EXCEPT", "IT", "THERE", "HERE", "ME", "YOU", "SUBJECT", "HAS", "NUMBER", "POLITE", "THEN",
     "NO", "ASK", "WHAT_IS", "AVOID", "UNTIL", "JOINING",
 )  # fmt: skip
-_OPEN = (
-    0.5  # weight of a word that English has too, that nobody knows (it may be a name), or of a single letter
-)
-_LEAST = 1.0  # weight from which on a text may be of another language
-_TIMES = 2.0  # as much as of English
+_OPEN = 0.5  # weight of an unknown word, a foreign word that English has too, or a single letter
+_LEAST = 1.0  # smallest weight at which a text may be of another language
+_TIMES = 2.0  # least ratio of the other language's weight to that of English
 
 
 def other_language(words: Sequence[str]) -> str:
-    """The name of the language whose function words outweigh those of English, "" for none.
+    """Return the name of the language whose function words outweigh the English ones, "" if none.
 
     A function word that the language shares with English counts for neither.
     """

@@ -1,4 +1,6 @@
-"""Candidates for the words of a clause: phrases of the tables, noun phrases, participles, measures, verbs."""
+"""Lattice of a clause: candidate phrases of the tables, noun phrases, participles, measures and verbs at each
+word.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,14 @@ from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 
-#: Tables whose words no name of a thing holds.
+#: Tables whose words are never part of an object's name.
 CLOSING = (
     "REL", "BETWEEN", "CLOSE", "FAR", "SIDE", "TO", "THROUGH", "PAST", "OF", "FROM", "FOR", "WITH", "WITHOUT",
     "THAT", "IS", "NOT", "AND", "OR", "EXCEPT", "IT", "THERE", "HERE", "ME", "POSSESSIVE", "DET", "COMMA",
     "UNTIL", "EITHER", "LEVEL", "TIMES", "SUBJECT", "SEE_NOW", "CAN_SEE", "DID_SEE", "AWAY", "TO_DO", "ODD",
     "PURPOSE", "CANNOT", "UNTIL_STEP", "PICK", "FACE", "JOINING", "HAS", "OFF_LIMITS",
 )  # fmt: skip
-#: Tables of verbs that begin what is asked for.
+#: Tables of verbs that begin a request.
 VERBS = (
     "MOVE", "ENTER", "TAKE_ME", "LEAVE", "FIND", "SEARCH", "INSPECT",
     "EXPLORE", "PATROL", "FETCH", "PUT", "HANDLE", "FOLLOW",
@@ -26,8 +28,8 @@ VERBS = (
     "WHERE_LEFT", "WHERE_CAN", "RETURN", "WAIT", "STAND", "HALT", "WHERE_THING",
     "ASK_OF", "TALK", "SPEAK", "LOOK", "TURN", "REPEAT", "KEEP",
 )  # fmt: skip
-_DIGITS = 6  # of a length or a time: "3 ft" is 0.9144 m
-_WORDS_OF_LIST = 2  # from more words on, a table's phrase can mean nothing else
+_DIGITS = 6  # decimals of a length or a time: "3 ft" is 0.9144 m
+_WORDS_OF_LIST = 2  # a LIST phrase longer than this many words has no other meaning
 _ARTICLES = frozenset({"the", "a", "an"})
 _MARKS = frozenset({",", ".", "?", "="})
 _HEADINGS = ("heading", "yaw", "theta", "facing", "angle", "orientation")
@@ -54,7 +56,7 @@ _SOFT_SIDES = frozenset({"left", "right", "top", "bottom", "front", "back", "mid
 
 
 def lattice_of(words: Sequence[str]) -> Lattice:
-    """The lattice of a clause."""
+    """Return the lattice of a clause's words."""
     words = list(words)
     vocabulary = load_vocabulary()
     options: list[dict[str, Lexeme]] = []
@@ -83,7 +85,7 @@ def lattice_of(words: Sequence[str]) -> Lattice:
                 found["PASSAGE"] = noun
         superlative = vocabulary.match("SUPERLATIVE", words[i : i + 1], 0)
         if superlative is not None and vocabulary.match("DET", words, i + 1) is not None:
-            found["CLOSE"] = Lexeme(1, superlative[1])  # "the towel nearest the sink"
+            found["CLOSE"] = Lexeme(1, superlative[1])  # a relation in "the towel nearest the sink"
         ordinal = vocabulary.match("ORDINAL", words, i)
         if ordinal is not None:
             found["ORDINAL"] = Lexeme(ordinal[0], int(ordinal[1]))
@@ -97,7 +99,7 @@ def lattice_of(words: Sequence[str]) -> Lattice:
 
 
 def _is_forbidden_act(words: Sequence[str], i: int, noun: Lexeme) -> bool:
-    """Whether "going" of "without going upstairs" stands here: something to do, and no thing."""
+    """Return whether the noun at word i is really a forbidden act: "going" of "without going upstairs"."""
     named = noun.value.words
     if i == 0 or words[i - 1] not in ("without", "no") or len(named) != 1 or not named[0].endswith("ing"):
         return False
@@ -105,36 +107,36 @@ def _is_forbidden_act(words: Sequence[str], i: int, noun: Lexeme) -> bool:
 
 
 def known_at(words: Sequence[str], i: int) -> int:
-    """Words of the longest noun of the lexicon that begins at word i."""
+    """Return the number of words of the longest lexicon noun that begins at word i, 0 if none."""
     end = next((k for k in range(i, min(len(words), i + 5)) if words[k] in _MARKS), min(len(words), i + 5))
     return load_lexicon().known_prefix(list(words[i:end])) if end > i else 0
 
 
 def is_open(words: Sequence[str], i: int) -> bool:
-    """Whether the word is part of a name rather than of the sentence."""
+    """Return whether word i may be part of a name, so that it belongs to no closed word class."""
     if i >= len(words) or words[i] in _MARKS:
         return False
     if known_at(words, i) > 1:
         return True
     matches = load_vocabulary().matches(words, i)
-    named = i > 0 and words[i - 1] in _ARTICLES  # "the list of ingredients"
+    named = i > 0 and words[i - 1] in _ARTICLES  # a noun after an article: "the list of ingredients"
     if any(table in matches for table in CLOSING if not (named and table == "PICK")):
         return False
     return not ("STATE" in matches and not _adjective(words, i))
 
 
 def _adjective(words: Sequence[str], i: int) -> bool:
-    """Whether a state such as "open" stands before a noun."""
+    """Return whether word i is a state, such as "open", used as an adjective before a noun."""
     return load_vocabulary().is_in("STATE", words[i]) and is_open(words, i + 1)
 
 
 def _soft(words: Sequence[str], i: int) -> bool:
-    """Whether "left", "top" or "back" stands before a noun that it describes."""
+    """Return whether "left", "top" or "back" at word i describes the noun after it."""
     return words[i] in _SOFT_SIDES and i + 1 < len(words) and is_open(words, i + 1)
 
 
 def number_at(words: Sequence[str], i: int) -> tuple[int, float] | None:
-    """Length and value of the number at word i."""
+    """Return the number of words and the value of the number at word i, or None."""
     if i >= len(words):
         return None
     try:
@@ -165,7 +167,7 @@ def _add_measures(words: Sequence[str], i: int, found: dict[str, Lexeme]) -> Non
 
 
 def _pose_at(words: Sequence[str], start: int) -> Lexeme | None:
-    """The place "x = 1 , y = 2" or "coordinates 1 , 2": x, y and, where it is said, the heading in degrees."""
+    """Return the position "x = 1 , y = 2" or "coordinates 1 , 2": x, y and, if given, the heading in degrees."""
     i, values = start, []
     for names in (
         ("x", "coordinates", "coordinate", "position", "point", "pose", ","),
@@ -187,7 +189,7 @@ def _pose_at(words: Sequence[str], start: int) -> Lexeme | None:
 
 
 def _noun_at(words: Sequence[str], start: int) -> Lexeme | None:
-    """The noun phrase that begins at a word: article, number and open words."""
+    """Return the noun phrase that begins at a word: article, number and name words; None if there is none."""
     vocabulary = load_vocabulary()
     i, determiner = start, ""
     if words[start] == "no":
@@ -196,7 +198,7 @@ def _noun_at(words: Sequence[str], start: int) -> Lexeme | None:
     while not prefix and (article := vocabulary.match("DET", words, i)) is not None:
         counted = vocabulary.match("NUMBER", words, i)
         if counted is not None and counted[0] > article[0]:
-            break  # "a few"
+            break  # "a few" is a number
         determiner, i = determiner or str(article[1]), i + article[0]
     count: int | None = None
     number = None if prefix else number_at(words, i)
@@ -211,9 +213,9 @@ def _noun_at(words: Sequence[str], start: int) -> Lexeme | None:
         and vocabulary.is_in("SUPERLATIVE", words[i])
         and not is_open(words, i + 1)
     ):
-        end = i  # "the one nearest the window"
+        end = i  # "one" is the noun of "the one nearest the window"
     if number is not None and i < end and vocabulary.is_in("UNITS", words[i].removesuffix("s")):
-        return None  # a length or a time
+        return None  # a measure such as "2 m", no noun
     if end == i and determiner and i < len(words) and words[i] in _SOFT_SIDES:
         end = i + 1
     if end == i and number is None:
@@ -226,7 +228,7 @@ def _noun_at(words: Sequence[str], start: int) -> Lexeme | None:
         and words[i - 2 : i] == ["pair", "of"]
         and vocabulary.is_in("PAIRED", *words[end - 1 : end])
     ):
-        found = noun_words(words[i:end], "a")  # "a pair of scissors" is one thing
+        found = noun_words(words[i:end], "a")  # "a pair of scissors" is one object
     return Lexeme(end - start, found)
 
 
@@ -256,13 +258,13 @@ def _run_end(words: Sequence[str], start: int) -> int:
         if i > start and load_vocabulary().is_in("SUPERLATIVE", words[i]) and not is_open(words, i + 1):
             break
         if i > start and (_counted_from(words, i) or load_vocabulary().is_in("ANYTHING", words[i])):
-            break  # "my badge somewhere in the hall"
+            break  # the place begins a new phrase in "my badge somewhere in the hall"
         i += 1
     return i
 
 
 def _counted_from(words: Sequence[str], i: int) -> bool:
-    """Whether an ordinal and where it counts from stand here: "keyboard second from the left"."""
+    """Return whether an ordinal and its reference stand at word i: "second from the left"."""
     vocabulary = load_vocabulary()
     if not vocabulary.is_in("ORDINAL", words[i]):
         return False
@@ -270,7 +272,7 @@ def _counted_from(words: Sequence[str], i: int) -> bool:
 
 
 def _joins_adjectives(words: Sequence[str], start: int, i: int) -> bool:
-    """Whether "and" or a comma stands between adjectives of one noun: "a big, red chair"."""
+    """Return whether "and" or a comma at word i joins adjectives of one noun: "a big, red chair"."""
     attribute = load_lexicon().attribute
     if i == start or i + 2 >= len(words) or attribute(words[i + 1]) is None:
         return False
@@ -280,7 +282,9 @@ def _joins_adjectives(words: Sequence[str], start: int, i: int) -> bool:
 
 
 def _participle_at(words: Sequence[str], i: int) -> int:
-    """Words of "hanging" or "neatly tucked" that describe what stands before them; 0 = none."""
+    """Return the number of words of a participle that describes the noun before it ("hanging", "neatly
+    tucked"); 0 = none.
+    """
     length = 0
     while i + length < len(words) and words[i + length].endswith("ly"):
         length += 1
@@ -291,13 +295,13 @@ def _participle_at(words: Sequence[str], i: int) -> int:
     if lexicon.canonical(word) is not None and word not in _IRREGULAR:
         return 0
     if lexicon.attribute_group.get(lexicon.attribute(word) or "") == "colors":
-        return 0  # "brown"
+        return 0  # "brown" is a colour
     if not (word.endswith(("ed", "ing", "wn", "ken")) and len(word) > 4) and word not in _IRREGULAR:
         return 0
     if load_vocabulary().is_in("WHOLE", word) or load_vocabulary().is_in("PLACE_NOUNS", word):
         return 0
     if load_wordnet().is_noun(word) and word not in _IRREGULAR and not (i and _is_thing(words[i - 1])):
-        return 0  # "the large painting"
+        return 0  # "painting" is a noun in "the large painting"
     after = i + length + 1
     return length + 1 if after >= len(words) or not is_open(words, after) else 0
 
@@ -307,7 +311,7 @@ def _is_thing(word: str) -> bool:
 
 
 def unknown_verb(words: Sequence[str], i: int) -> int:
-    """Words of a verb that no table need have, such as "wipe off": 0 where the word is none."""
+    """Return the number of words of a verb outside the tables, such as "wipe off"; 0 if the word is no verb."""
     if i + 1 >= len(words) or not words[i].isalpha() or not is_open(words, i):
         return 0
     wordnet, vocabulary = load_wordnet(), load_vocabulary()
@@ -326,7 +330,9 @@ def unknown_verb(words: Sequence[str], i: int) -> int:
 
 
 def _only_verb(words: Sequence[str], found: dict[str, Lexeme]) -> bool:
-    """Whether the clause begins with a verb that names and describes nothing: "wipe table", "turn right"."""
+    """Return whether the clause's first word is only a verb and no part of a name: "wipe table", "turn
+    right".
+    """
     word, lexicon = words[0], load_lexicon()
     longest = max((found[table].length for table in VERBS if table in found), default=0)
     if longest > 1 or len(words) < 2:

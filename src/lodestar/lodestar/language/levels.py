@@ -1,4 +1,4 @@
-"""Levels of the building, as words say them."""
+"""Levels of the building: their numbers in text, bans on them, and messages about the robot's level."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ _STAIRS = frozenset({"stairs", "staircase", "stairway", "steps"}) | _LIFTS
 _ALONG = {
     UPSTAIRS: frozenset({"up", "climb"}),
     DOWNSTAIRS: frozenset({"down"}),
-}  # stairs: "take the stairs up"
+}  # with a word for stairs: "take the stairs up"
 
 
 def level_of(text: str) -> int | None:
-    """Return the number of a level that is said, ground = 0 = "first floor"; None where none is."""
+    """Return the level named in a text, ground = 0 = "first floor"; UPSTAIRS etc. if relative; None if none
+    is named.
+    """
     vocabulary = load_vocabulary()
     words = text.split()
     along = {} if _STAIRS.isdisjoint(words) else _ALONG
@@ -35,7 +37,7 @@ def level_of(text: str) -> int | None:
         ordinal = vocabulary.match("ORDINAL", words, i) or vocabulary.match("NUMBER", words, i)
         if word == "ground":
             return 0
-        if word.isdigit():
+        if word.isdecimal():
             return max(int(word) - 1, 0)
         if ordinal is not None and float(ordinal[1]) > 0:
             return int(float(ordinal[1])) - 1
@@ -43,7 +45,7 @@ def level_of(text: str) -> int | None:
 
 
 def barred_levels(constraints: Iterable[Constraint]) -> frozenset[int]:
-    """Return the levels that constraints forbid to enter: "do not enter the second floor"."""
+    """Return the levels that constraints forbid: "do not enter the second floor"."""
     vocabulary = load_vocabulary()
     said = (one.item.phrase for one in constraints if one.kind is ConstraintKind.STAY_OUT)
     levels = (
@@ -54,7 +56,7 @@ def barred_levels(constraints: Iterable[Constraint]) -> frozenset[int]:
     return frozenset(level for level in levels if level is not None)
 
 
-# words of what people tell of floors: of questions, of what is not so or not sure, and of where the robot is
+# words of messages about floors: of questions, of denials and doubts, and of the robot's own place
 _ASKING = frozenset({"is", "are", "am", "do", "does", "where", "which", "what"})
 _DOUBTFUL = frozenset(
     {
@@ -82,8 +84,10 @@ _OPEN = re.compile(r"\bdoors?( is| are| s| re)?( now| already| wide| fully)* ope
 
 @dataclass(frozen=True)
 class FloorNews:
-    """A record of what a person tells of floors: whether the door of a lift is open, on which level the robot is (None:
-    not said), and that a lift is in front of it.
+    """Facts about floors in a person's message.
+
+    door: whether a lift's door is open; level: the robot's level (None = not said); is_lift: a lift is in
+    front of the robot.
     """
 
     door: bool | None = None
@@ -92,9 +96,10 @@ class FloorNews:
 
 
 def read_floor_news(text: str) -> FloorNews:
-    """Return what is told: "you are on the second floor", "the door is open", "there is a lift in front of you".
+    """Return the facts in a message: "you are on the second floor", "the door is open", "there is a lift in
+    front of you".
 
-    A question, an order and what is denied tell nothing. A door counts as open only where that is plainly said.
+    Questions, orders and denials give no facts. A door counts as open only if the text plainly says so.
     """
     clauses = [re.findall(r"[a-z0-9]+", clause) for clause in _CLAUSES.split(text.casefold())]
     said = {word for clause in clauses for word in clause}
@@ -111,7 +116,9 @@ def read_floor_news(text: str) -> FloorNews:
 
 
 def _level_told(words: list[str], is_at_door: bool) -> int | None:
-    """Return the level that a clause says the robot is on; None where it says none. is_at_door: of an open lift."""
+    """Return the level on which a clause says the robot is, None if it says none. is_at_door: the text says a
+    door is open.
+    """
     if not any(load_vocabulary().is_in("LEVELS", word) for word in words):
         return None
     level = level_of(" ".join(word for word in words if word not in _LIFTS))
@@ -121,6 +128,6 @@ def _level_told(words: list[str], is_at_door: bool) -> int | None:
 
 
 def is_floor(item: Item) -> bool:
-    """Return whether an item is a floor of the building, as of "go to the second floor"."""
+    """Return whether an item is a floor of the building, as in "go to the second floor"."""
     words = [graph.target.category.split()[-1:] for graph in item.best]
     return bool(words) and all(word and load_vocabulary().is_in("LEVELS", *word) for word in words)

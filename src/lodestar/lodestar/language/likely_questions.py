@@ -1,4 +1,4 @@
-"""The plain question that is nearest in meaning to one that no rule reads."""
+"""Search for the template question that is nearest in meaning to a question that no rule reads."""
 
 from __future__ import annotations
 
@@ -17,22 +17,32 @@ from lodestar.language.question import AnswerType, Question, QuestionKind
 from lodestar.language.question_record import ANSWERS
 from lodestar.language.question_words import load_question_words
 
-#: Unit vectors (N, D) of N texts. Raises LookupError where there are none.
+# Cosines and bonuses; all chosen with the sentences named in docs/measurements/questions.md.
+LIKELY_MARGIN = 0.01  # least lead over the best template of another kind
+LIKELY_SAME_KIND = 0.04  # bonus if the first words, or a word such as "location", state the kind
+LIKELY_CUE = 0.05  # bonus if the text has a cue word of the template, else a penalty
+LIKELY_UNUSED = 0.10  # penalty for each noun that fills no slot
+
+#: Returns the unit vectors (N, D) of N texts. Raises LookupError if there are none.
 Embed = Callable[[Sequence[str]], np.ndarray]
 
 _YES_NO = ("is ", "has ", "have ", "did ")
-_OF_TIME = {AnswerType.TIME, AnswerType.DURATION}  # "how long ago" begins as "how long" does
+_OF_TIME = {AnswerType.TIME, AnswerType.DURATION}  # "how long" may open "how long ago"
 _SHOWN = {
     "thing": "mug",
     "things": "mugs",
     "room": "kitchen",
     "support": "table",
-}  # what stands for the slots
+}  # example nouns that replace the slots
 
 
 @dataclass(frozen=True)
 class PlainQuestion:
-    """A question with slots in braces, and ways to ask it. cue: list of words of which one is to be said, or ""."""
+    """A question template that the rules can read.
+
+    text: the question with slots in braces. like: paraphrases. cue: name of a word list; a question of this
+    meaning should contain one of its words, "" = no list.
+    """
 
     kind: QuestionKind
     text: str
@@ -41,17 +51,17 @@ class PlainQuestion:
 
     @property
     def slots(self) -> tuple[str, ...]:
-        """Return the names of its slots in order."""
+        """Return the names of the question's slots in order."""
         return tuple(name for _, name, _, _ in string.Formatter().parse(self.text) if name)
 
     @property
     def is_yes_no(self) -> bool:
-        """Return whether it is answered by yes or no."""
+        """Return whether the answer is yes or no."""
         return self.text.startswith(_YES_NO)
 
     @property
     def answer(self) -> AnswerType:
-        """Return the kind of answer that it wants: a room is told by its name."""
+        """Return the type of the answer; a room is answered by its name as text."""
         if self.text.startswith(("in which room", "which room")):
             return AnswerType.TEXT
         return (
@@ -60,13 +70,13 @@ class PlainQuestion:
 
     @property
     def shown(self) -> bool:
-        """Return whether a picture, or what is in view, is asked for."""
+        """Return whether the question refers to a picture or to the current view."""
         return " this" in self.text
 
 
 @dataclass(frozen=True)
 class Likely:
-    """A plain question with its slots filled, and how near it is in meaning, about 0 to 1."""
+    """A question template with its slots filled, and its similarity to the text, about 0 to 1."""
 
     text: str
     score: float
@@ -74,7 +84,7 @@ class Likely:
 
 @lru_cache(maxsize=1)
 def plain_questions() -> tuple[PlainQuestion, ...]:
-    """The plain questions of likely_questions.yaml, read once per process."""
+    """Return the question templates of likely_questions.yaml, read once per process."""
     said = read_data("likely_questions.yaml")["questions"]
     return tuple(
         PlainQuestion(QuestionKind[kind.upper()], one["ask"], tuple(one["like"]), one.get("cue", ""))
@@ -85,7 +95,10 @@ def plain_questions() -> tuple[PlainQuestion, ...]:
 
 @lru_cache(maxsize=1)
 def example_texts() -> tuple[tuple[str, ...], ...]:
-    """Return the texts compared with: each plain question with ways to ask it, last those left to the rules."""
+    """Return the example texts of each question template.
+
+    The last entry holds counterexamples, which no template may replace.
+    """
     said = [tuple(text.format(**_SHOWN) for text in (one.text, *one.like)) for one in plain_questions()]
     return (*said, tuple(read_data("likely_questions.yaml")["other"]))
 
@@ -112,7 +125,7 @@ def _places() -> frozenset[str]:
 
 
 class LikelyQuestions:
-    """Finds plain questions by meaning. One question costs one vector; the examples' are computed once."""
+    """Finds the question template nearest in meaning to a text, by embeddings; examples are embedded once."""
 
     def __init__(self, embed: Embed, config: LikelyConfig | None = None) -> None:
         self.config = config or LikelyConfig()
@@ -121,16 +134,17 @@ class LikelyQuestions:
         self._owners: np.ndarray | None = None
 
     def load(self) -> None:
-        """Compute the vectors of the examples now. Raises LookupError where they cannot be had."""
+        """Compute the embeddings of the examples now. Raises LookupError if they are not available."""
         if self._examples is None:
             said = example_texts()
             self._owners = np.repeat(np.arange(len(said)), [len(texts) for texts in said])
             self._examples = np.asarray(self._embed([text for texts in said for text in texts]))
 
     def nearest(self, words: Sequence[str], read: Question | None = None) -> Likely | None:
-        """Return the plain question nearest to the words, None where none is near enough.
+        """Return the question template nearest in meaning to the words, None if none is near enough.
 
-        read: what the first words say. Raises LookupError where no vector can be had.
+        Its slots are filled. read: the partial reading of the words, if any. Raises LookupError if no vector
+        is available.
         """
         self.load()
         assert self._examples is not None and self._owners is not None
@@ -146,36 +160,39 @@ class LikelyQuestions:
             if filled is None or _contradicts(question, read, words):
                 continue
             text, unused = filled
-            score = float(best[i]) + self._said(question, words, read) - self.config.unused * unused
+            score = float(best[i]) + self._said(question, words, read) - LIKELY_UNUSED * unused
             scored.append((score, question.kind, text))
         scored.sort(reverse=True)
         if not scored or scored[0][0] < max(self.config.least, float(best[-1]) + self.config.other):
             return None
         rivals = [score for score, other, _ in scored[1:] if other is not scored[0][1]]
-        if rivals and scored[0][0] - rivals[0] < self.config.margin:
+        if rivals and scored[0][0] - rivals[0] < LIKELY_MARGIN:
             return None
         return Likely(scored[0][2], scored[0][0])
 
     def _said(self, question: PlainQuestion, words: Sequence[str], read: Question | None) -> float:
-        """Return what single words and the first words add."""
-        config, cues = self.config, _cues()
-        following = zip(words, [*words[1:], ""])  # "its new place" was moved, and is no new thing
+        """Return the bonus of a template for its cue words and for its kind of question.
+
+        The kind counts if the words or their partial reading ask for the same kind.
+        """
+        cues = _cues()
+        following = zip(words, [*words[1:], ""])  # "its new place" is a move and no new object
         said = {one for one, after in following if one != "new" or after not in _places()}
         added = 0.0
         if read is not None and read.kind is not QuestionKind.OTHER:
-            added += config.same_kind * (question.kind is read.kind)
+            added += LIKELY_SAME_KIND * (question.kind is read.kind)
         for name, own in _kinds().items():
-            added += config.same_kind * (question.kind is name and not own.isdisjoint(said))
+            added += LIKELY_SAME_KIND * (question.kind is name and not own.isdisjoint(said))
         if question.cue:
-            added += config.cue if not cues[question.cue].isdisjoint(said) else -config.cue
+            added += LIKELY_CUE if not cues[question.cue].isdisjoint(said) else -LIKELY_CUE
         for one, other in (("first", "last"), ("last", "first")):
             if question.cue == one and cues[one].isdisjoint(said) and not cues[other].isdisjoint(said):
-                added -= config.cue
+                added -= LIKELY_CUE
         return added
 
 
 def _contradicts(question: PlainQuestion, read: Question | None, words: Sequence[str]) -> bool:
-    """Whether the first words ask for another kind of answer than the question wants, and no word says its kind."""
+    """Return whether the text asks for another type of answer than the template gives."""
     if read is None:
         return False
     if read.kind is QuestionKind.OTHER:  # "can I ride on it" asks for a yes or no, "can you show me" does not
@@ -192,13 +209,13 @@ def _contradicts(question: PlainQuestion, read: Question | None, words: Sequence
 
 
 def _says(question: PlainQuestion, words: Sequence[str]) -> bool:
-    """Whether a word tells the kind of answer that a plain question wants: "what is the location of"."""
+    """Return whether a word of the text names the template's answer type, as "location" names a place."""
     name = question.answer.name.lower()
     return not _answers().get(name, frozenset()).isdisjoint(words)
 
 
 def masked(words: Sequence[str], nouns: Sequence[NamedNoun]) -> str:
-    """Return the words as one text, with one word for all things, one for all rooms, and so on."""
+    """Return the words as one text with every noun replaced by a standard one for objects, rooms or supports."""
     said: list[str] = []
     i = 0
     for noun in nouns:
@@ -213,7 +230,9 @@ def masked(words: Sequence[str], nouns: Sequence[NamedNoun]) -> str:
 def _filled(
     question: PlainQuestion, nouns: Sequence[NamedNoun], words: Sequence[str]
 ) -> tuple[str, int] | None:
-    """Return the question with the nouns in its slots, and how many nouns have none; None where a slot stays empty."""
+    """Return the question with the nouns in its slots and the number of unused nouns; None if a slot stays
+    empty.
+    """
     if question.shown and (any(not n.is_room for n in nouns) or _cues()["picture"].isdisjoint(words)):
         return None
     left = list(nouns)
@@ -244,7 +263,7 @@ def _fits(noun: NamedNoun, slot: str, question: PlainQuestion) -> bool:
 
 
 def _ordered(nouns: Sequence[NamedNoun], slot: str) -> list[NamedNoun]:
-    """Return the nouns, those first that are likelier to fill a slot: "the desk" and not "a mug" for a support."""
+    """Return the nouns, likelier ones for the slot first: for a support "the desk" before "a mug"."""
     match slot:
         case "support":
             return sorted(nouns, key=lambda noun: (not noun.is_support, noun.is_plural, noun.is_any))

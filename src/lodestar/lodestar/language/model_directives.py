@@ -1,4 +1,4 @@
-"""The second adapter of the port of directive parsers: a language model, whose answer the grammar checks."""
+"""Directive parser that asks a language model and checks its answer against the grammar."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from lodestar.language.directive import (
     NotUnderstood,
     Step,
     StepKind,
-    StopRequested,
 )
 from lodestar.language.directive_answers import SCHEMA, SYSTEM, directive_of
 from lodestar.language.directive_parsers import DirectiveParser, GrammarDirectives, Readings
 from lodestar.language.directive_reader import DENYING, RankedDirective, words_of_text
-from lodestar.language.halts import is_halt
+from lodestar.language.halts import without_stop
 from lodestar.language.motion_limits import check_manners
 from lodestar.language.sentences import sentence
 from lodestar.language.vocabulary import load_vocabulary
@@ -30,17 +29,18 @@ from lodestar.models.english import listed
 
 _log = logging.getLogger(__name__)
 
-#: Words that may forbid something: where the grammar has no reading, an answer without a constraint may have lost one.
+#: Words that may forbid something. If the grammar has no reading, an answer without constraints may have lost one.
 _MAY_FORBID = DENYING | {"away", "clear", "out", "off", "beware", "careful", "stay", "keep", "skip", "leave"}
 _BY_MODEL = "read by the language model"
 
 
 class ModelDirectives:
-    """A language model's reading; the grammar's where it gives none that can be taken.
+    """Parser that uses a language model, and falls back to the grammar if the answer is not acceptable.
 
-    Halts, manners and what is no English text are read by rule, without the model. What is forbidden is compared with
-    the grammar's reading: an answer that drops some of it is not taken, one that forbids something else makes the
-    robot ask back. warn is called with why the grammar had to read a text, begin before every question.
+    Halts, manners and texts that are not English are recognised by rule, without the model. The answer's
+    prohibitions are compared with the grammar's: an answer that drops one is rejected; if they differ
+    otherwise, the robot asks the person. warn: called with the reason for a fallback. begin: called before
+    every question.
     """
 
     def __init__(
@@ -56,9 +56,10 @@ class ModelDirectives:
         self._begin = begin
 
     def parse(self, text: str) -> Readings:
-        """The model's reading, then the fallback's. Raises DirectiveError, AmbiguousDirective where they disagree."""
-        if is_halt(text):
-            raise StopRequested("a halt and nothing else was asked for")
+        """Return the model's reading, then the fallback's. Raises DirectiveError; AmbiguousDirective if they
+        disagree.
+        """
+        text = without_stop(text)
         words = words_of_text(text)
         readings, error = self._by_grammar(text)
         if readings:
@@ -79,17 +80,21 @@ class ModelDirectives:
         return (RankedDirective(found, why=(_BY_MODEL,)), *others)
 
     def _by_grammar(self, text: str) -> tuple[Readings, NotUnderstood | None]:
-        """The fallback's readings, or why it has none. Raises DirectiveError for what no model may read either."""
+        """Return the fallback's readings, or the error if it has none. Raises DirectiveError for texts a
+        model must not read.
+        """
         try:
             return self._fallback.parse(text), None
         except NotUnderstood as error:
-            if type(error) is not NotUnderstood:  # it was understood, and cannot be obeyed
+            if type(error) is not NotUnderstood:  # understood, but the robot cannot obey it
                 raise
             return (), error
 
 
 def best_directive(parser: DirectiveParser, text: str) -> Directive:
-    """The best reading of a text. Raises as `parse`, and CannotObey for a manner."""
+    """Return the best reading of a text. Raises the errors of `parse`, and CannotObey if the text asks for a
+    manner of moving ("slowly").
+    """
     directive = parser.parse(text)[0].directive
     check_manners(directive)
     return directive
@@ -98,9 +103,9 @@ def best_directive(parser: DirectiveParser, text: str) -> Directive:
 def make_directive_parser(
     config: ParserConfig, warn: Callable[[str], None] = _log.warning, chat: OpenAiChat | None = None
 ) -> tuple[DirectiveParser, Callable[[], None]]:
-    """The parser that the configuration names, and what ends its question. A directive is one task's budget.
+    """Return the configured parser, and a function that cancels its running request to the model.
 
-    chat: the model to ask, None = one of its own.
+    Each directive has its own token budget. chat: the model to ask, None = create one.
     """
     if not config.asks_model:
         return GrammarDirectives(), lambda: None
@@ -112,9 +117,9 @@ _WAYS = (StepKind.FIND, StepKind.GO, StepKind.RETURN)
 
 
 def _agreed(directive: Directive, readings: Readings, words: list[str]) -> Directive:
-    """The model's directive where it forbids what the grammar forbids.
+    """Return the model's directive if it forbids the same as the grammar's.
 
-    Raises ValueError where something forbidden is lost, AmbiguousDirective where something else is forbidden.
+    Raises ValueError if a prohibition is lost, AmbiguousDirective if the prohibitions differ.
     """
     if not readings:
         if _forbidden(directive):
@@ -134,8 +139,8 @@ def _agreed(directive: Directive, readings: Readings, words: list[str]) -> Direc
 
 
 def _with_asked(directive: Directive, grammar: Directive) -> tuple[Step, ...]:
-    """The model's steps; of questions the grammar's, which have their predicates, where it reads them so too, and of
-    ways to a thing those to where it was last seen.
+    """Return the model's steps; if its kinds of steps agree with the grammar's, the grammar's CHECK and ASK
+    steps and steps to remembered places replace the model's.
     """
     pairs = list(zip(directive.steps, grammar.steps))
     alike = all(s.kind is r.kind or (r.is_remembered and s.kind in _WAYS) for s, r in pairs)
@@ -146,9 +151,9 @@ def _with_asked(directive: Directive, grammar: Directive) -> tuple[Step, ...]:
 
 
 def _doubt(why: str, directives: Sequence[Directive]) -> AmbiguousDirective:
-    """The question which of the directives is meant; one that nothing here can obey is no choice.
+    """Return the error that asks the person which directive is meant.
 
-    Raises DirectiveError where none can be obeyed.
+    Directives that the robot cannot obey are not offered. Raises DirectiveError if it can obey none.
     """
     choices: list[tuple[str, Directive]] = []
     refusal: DirectiveError | None = None
@@ -167,7 +172,7 @@ def _doubt(why: str, directives: Sequence[Directive]) -> AmbiguousDirective:
 
 
 def _forbidden(directive: Directive) -> frozenset[tuple[object, ...]]:
-    """Return what is forbidden, in a form in which two readings can be compared."""
+    """Return the constraints and manners as a set, by which two directives are compared."""
     things = {(c.kind, frozenset(map(str, c.item.best)), c.distance) for c in directive.constraints}
     return frozenset(things | {("manner", manner.said) for manner in directive.manners})
 

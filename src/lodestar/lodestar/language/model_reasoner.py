@@ -1,16 +1,16 @@
-"""The reasoner that asks a language model, and trusts nothing of its answer that cannot be checked."""
+"""Reasoner that asks a language model and uses only those parts of its answer that can be checked."""
 
 from __future__ import annotations
 
 import json
 import logging
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from lodestar.language.config import RankPromptConfig
-from lodestar.language.directive import Item, Task
+from lodestar.language.directive import Item
 from lodestar.language.picture_goals import Described, item_of
 from lodestar.language.prompts import (
     OFFERED,
@@ -23,35 +23,35 @@ from lodestar.language.prompts import (
     view_prompt,
     view_schema,
 )
-from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Scored
+from lodestar.language.reasoner import Judgement, OfflineReasoner, RankRequest
 from lodestar.language.views import GO, PICTURE, ViewAnswer, ViewQuestion
 from lodestar.models.chat import BadAnswer, ChatModel, ChatUnavailable, Shorter
 from lodestar.perception.pictures import BadPicture, PictureConfig, decode_picture, encode_picture
 from lodestar.scene.captions import clean_text
-from lodestar.scene.records import Entity
 
 _log = logging.getLogger(__name__)
 
-#: What is raised where an answer cannot be had or used.
+#: Errors raised if an answer is not available or not usable.
 UNUSABLE = (ChatUnavailable, ValueError, TypeError, KeyError)
 
 
 class AnotherImage(ValueError):
-    """The model answered about another image than the one that it was asked about."""
+    """Error: the model answered about another image than the one in the question."""
 
     code = BadAnswer.code
 
 
 def told(error: Exception) -> str:
-    """Return why an answer cannot be had or used: a code and a sentence."""
+    """Return the reason why an answer is not usable: an error code and a sentence."""
     return f"{getattr(error, 'code', BadAnswer.code)}: {error}"
 
 
 class ModelReasoner:
-    """A language model's judgement; the offline reasoner's where it gives none, with the reason in the rationale.
+    """Reasoner that uses a language model's judgement, or the offline reasoner's with the reason in the
+    rationale.
 
-    warn: called with that reason. Scores are taken only if they are numbers in [0, 1], ids only from the list, views
-    only of the image that was asked about; `discarded` counts the others.
+    warn: called with that reason. Scores are accepted only if they are numbers in [0, 1], ids only from the
+    list, views only of the image in the question; `discarded` counts answers about other images.
     """
 
     name = "model"
@@ -69,64 +69,48 @@ class ModelReasoner:
         self._offline = offline or OfflineReasoner()
         self._prompt = prompt or RankPromptConfig()
         self._warn = warn
-        self.discarded = 0  # answers about another image
+        self.discarded = 0  # number of answers about another image
 
     def begin_task(self) -> None:
-        """The budget begins anew, and a question of the last task is cancelled."""
+        """Reset the budget and cancel a question of the last task."""
         self.cancel()
         self._act("begin_task")
 
     def cancel(self) -> None:
-        """The question under way is given up."""
+        """Cancel the running question."""
         self._act("cancel")
 
     def _act(self, name: str) -> None:
-        act = getattr(self._model, name, None)  # a ChatModel need not count
+        act = getattr(self._model, name, None)  # a ChatModel need not have begin_task or cancel
         if act is not None:
             act()
 
-    def rank(
-        self,
-        candidates: Sequence[Scored],
-        task: Task,
-        entities: Mapping[int, Entity] | None = None,
-        context: Sequence[str] = (),
-    ) -> list[Judgement]:
-        """See Reasoner; candidates that the model did not judge come after those that it did."""
-        offline = self._offline.rank(candidates, task, entities, context)
-        if not offline or not entities:
+    def rank(self, request: RankRequest) -> list[Judgement]:
+        """Rank candidates, see Reasoner; candidates that the model did not judge come last."""
+        offline = self._offline.rank(request)
+        if not offline or not request.entities:
             return offline
         try:
-            return merged(self.ask_rank(candidates, task, entities, context), offline)
+            question = rank_question(request, self._prompt)
+            return merged(self.ask_ranked(question, request.context), offline)
         except UNUSABLE as error:
             self._warn(f"candidates are ranked offline: {error}")
             return [with_reason(judgement, told(error)) for judgement in offline]
 
     def judge_view(self, question: ViewQuestion) -> ViewAnswer:
-        """See Reasoner."""
+        """Judge a view, see Reasoner."""
         try:
             return self.ask_view(question)
         except UNUSABLE as error:
             self._warn(f"the view is judged offline: {error}")
             return replace(self._offline.judge_view(question), rationale=f"offline: {told(error)}")
 
-    def describe(self, entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:
-        """The offline description; words for a list of facts need no model."""
-        return self._offline.describe(entities, budget)
-
-    def ask_rank(
-        self,
-        candidates: Sequence[Scored],
-        task: Task,
-        entities: Mapping[int, Entity],
-        context: Sequence[str] = (),
-    ) -> list[Judgement]:
-        """Return the model's order of candidates, best first. Raises UNUSABLE."""
-        question = rank_question(candidates, task, entities, self._prompt, bool(context))
-        return self.ask_ranked(question, context)
-
     def ask_ranked(self, question: RankQuestion, context: Sequence[str] = ()) -> list[Judgement]:
-        """As `ask_rank`, of a question that stands; of its surer half where the answer does not fit."""
+        """Return the model's judgements of a question's candidates, best first.
+
+        Raises the errors in UNUSABLE. If the answer is too long, the model is asked again about the first
+        half of the candidates.
+        """
         half, ids = question.surest(), frozenset(question.ids)
         shorter = Shorter(half.text(context), half.schema)
         data = _answer(
@@ -143,7 +127,7 @@ class ModelReasoner:
         return sorted(found.values(), key=lambda j: (-j.confidence, j.entity_id))
 
     def ask_view(self, question: ViewQuestion) -> ViewAnswer:
-        """Return the model's answer about a view. Raises UNUSABLE."""
+        """Return the model's answer about a view. Raises the errors in UNUSABLE."""
         offered = question.pictures if question.image else ()
         images = (question.image, *(one.image for one in offered)) if question.image else ()
         schema = view_schema(question.turns, max(len(question.points), 1), len(offered))
@@ -174,14 +158,14 @@ class ModelReasoner:
 
 
 class ModelPictures:
-    """Reads pictures of a target with a vision model."""
+    """Reader that names the object in a picture with a vision model."""
 
     def __init__(self, model: ChatModel, config: PictureConfig | None = None) -> None:
         self._model = model
         self._config = config or PictureConfig()
 
     def __call__(self, image: bytes) -> Item:
-        """Return what the picture shows. Raises BadPicture, and ChatUnavailable where the model cannot be asked."""
+        """Return the item in the picture. Raises BadPicture; ChatUnavailable if the model cannot be asked."""
         rgb = decode_picture(image, self._config)
         answer = self._model.complete(PICTURE_SYSTEM, "What is this?", PICTURE_SCHEMA, (encode_picture(rgb),))
         try:
@@ -195,7 +179,7 @@ class ModelPictures:
 
 
 def merged(judged: Sequence[Judgement], offline: Sequence[Judgement]) -> list[Judgement]:
-    """The model's judgements, then what it did not judge as the offline reasoner has it; only known candidates."""
+    """Return the model's judgements of known candidates, then the offline judgements of the others."""
     known = {judgement.entity_id for judgement in offline}
     first = [judgement for judgement in judged if judgement.entity_id in known]
     named = {judgement.entity_id for judgement in first}
@@ -203,7 +187,7 @@ def merged(judged: Sequence[Judgement], offline: Sequence[Judgement]) -> list[Ju
 
 
 def with_reason(judgement: Judgement, reason: str) -> Judgement:
-    """The judgement that says why it was made offline."""
+    """Return the judgement with the reason why it was made offline."""
     return replace(judgement, rationale=f"{judgement.rationale} (offline: {reason})")
 
 
@@ -215,7 +199,7 @@ def _answer(text: str) -> dict[str, Any]:
 
 
 def _score(value: Any) -> float:
-    """A score in [0, 1]. Raises ValueError: what is far outside was not meant as one."""
+    """Return a score in [0, 1]. Raises ValueError for any other value."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise ValueError("the language model's score is no number")
     if not 0.0 <= value <= 1.0:

@@ -1,9 +1,10 @@
-"""Motion that a directive forbids ("do not move", "stand still") and manners that it asks for ("slowly", "quietly").
+"""Motion that a directive forbids ("do not move", "stand still") and manners that it asks for ("slowly",
+"quietly").
 
-Every task here drives, and nothing sets the robot's speed or noise. So a directive with a task may ask the robot to
-stand only at its end ("find the mug, then stand still"); any other limit is kept as a `Manner`, which is refused. A
-text that asks for nothing but standing is a halt. Words that describe a thing ("the chair that does not move") limit
-nothing.
+Every task drives, and nothing sets the robot's speed or noise. So a directive with a task may ask the robot
+to stand only at its end ("find the mug, then stand still"); any other limit is kept as a `Manner`, which is
+refused. A text that asks only for standing is a halt. Words that describe an object ("the chair that does not
+move") limit nothing.
 """
 
 from __future__ import annotations
@@ -18,24 +19,25 @@ from lodestar.language.vocabulary import load_vocabulary
 
 _MARKS = (COMMA, STOP, QUESTION)
 _JOINS = (*_MARKS, "and", "or", "but", "while", "whilst", "however")
-#: What a limit is replaced by where it is kept: a halt, which the rules know as the end of a task.
+#: Tokens that replace a request to stand: a halt, which the rules read as the end of a task.
 _HALT = (STOP, "halt", STOP)
 _SEQUENCE = frozenset({"then", "finally", "afterwards", "after"})
 _MEANWHILE = frozenset({"while", "whilst", "during", "as"})
 _RELATIVE = frozenset({"that", "which", "who", "whose"})
-_TAILS = 3  # at most, of one phrase: "do not go anywhere from here at all"
+_TAILS = 3  # most tail phrases: "do not go anywhere from here at all"
 _WHY = {
     "speed": "words do not change how the robot drives; leave it out, and set the speed in the navigator",
     "noise": "words do not change how loud the robot is; leave it out",
     "stand": "every task here drives the robot. Leave it out; to stand at the end, say "
     '", then stand still", and to stop the robot now, say "stand still" alone',
 }
+_WHY_NOT = "words do not change how the robot moves; leave it out"  # for any other manner
 
 
 @dataclass(frozen=True)
 class MotionLimit:
-    """One limit in the tokens [start, end). kind: "forbid", "state" or "during" ask the robot to stand, "speed" and
-    "noise" are manners.
+    """One limit on motion, said in the tokens [start, end). kind: "forbid", "state" and "during" ask the
+    robot to stand still; "speed" and "noise" ask for a manner of moving.
     """
 
     start: int
@@ -45,15 +47,15 @@ class MotionLimit:
 
     @property
     def is_manner(self) -> bool:
-        """Whether it is how to move rather than not to move."""
+        """Return whether the limit is a manner of moving rather than a request to stand."""
         return self.kind in _WHY
 
 
 def motion_limits(tokens: Sequence[str]) -> tuple[MotionLimit, ...]:
-    """The limits in the tokens of a text, in order; they do not overlap."""
+    """Return the limits in the tokens of a text, in order, without overlaps."""
     held, found, i = list(tokens), [], 0
     while i < len(held):
-        limit = _standing(held, i) or _manner(held, i)
+        limit = standing_at(held, i) or _manner(held, i)
         if limit is not None:
             found.append(limit)
         i = i + 1 if limit is None else limit.end
@@ -61,7 +63,10 @@ def motion_limits(tokens: Sequence[str]) -> tuple[MotionLimit, ...]:
 
 
 def without_limits(tokens: Sequence[str]) -> tuple[list[str], tuple[Manner, ...]]:
-    """The tokens with a halt for each request to stand and without manners, and the limits that a task breaks."""
+    """Return the tokens without their limits on motion, and the limits that the robot cannot follow.
+
+    In the tokens, manners of moving are removed and requests to stand are replaced by a halt.
+    """
     kept: list[str] = []
     manners, i = [], 0
     for limit in motion_limits(tokens):
@@ -73,18 +78,24 @@ def without_limits(tokens: Sequence[str]) -> tuple[list[str], tuple[Manner, ...]
 
 
 def check_manners(directive: Directive) -> None:
-    """Raises CannotObey for a manner of a directive that has steps: nothing here obeys any."""
+    """Raise CannotObey if the directive has manners: the robot can follow none."""
     for manner in directive.manners:
-        raise CannotObey(f'"{manner.said}" cannot be obeyed: {_WHY.get(manner.kind, _WHY["speed"])}')
+        raise CannotObey(f'"{manner.said}" cannot be obeyed: {_WHY.get(manner.kind, _WHY_NOT)}')
+
+
+def manner_of(said: str) -> Manner:
+    """Return the manner that a phrase asks for, of the kind "other" if the grammar does not know it."""
+    known = without_limits(tokens_of(said))[1]
+    return Manner(known[0].kind if known else "other", said)
 
 
 def check_text(text: str) -> None:
-    """As `check_manners`, of the words of a directive that has steps, whoever read them."""
+    """Raise CannotObey if the text of a directive with steps contains manners."""
     check_manners(Directive(text, (), manners=without_limits(tokens_of(text))[1]))
 
 
-def _standing(tokens: list[str], start: int) -> MotionLimit | None:
-    """The request to stand that begins at token `start`."""
+def standing_at(tokens: list[str], start: int) -> MotionLimit | None:
+    """Return the request to stand that begins at token `start`, or None."""
     vocabulary = load_vocabulary()
     match = vocabulary.match("STANDING", tokens, start)
     if match is None or (start and vocabulary.is_in("DESCRIBED_BY", tokens[start - 1])):
@@ -100,19 +111,21 @@ def _standing(tokens: list[str], start: int) -> MotionLimit | None:
 
 
 def _ends_clause(tokens: list[str], i: int) -> bool:
-    """Whether nothing follows at token i that a verb before it could be about: "do not move the vase"."""
+    """Return whether the clause ends at token i, so that a verb before it has no object (unlike "do not move
+    the vase").
+    """
     if i >= len(tokens) or tokens[i] in _JOINS:
         return True
     matches = load_vocabulary().matches(tokens, i)
     if "MANNER" in matches:
-        return False  # "do not drive backwards"
+        return False  # "do not drive backwards" forbids a manner only
     return not matches.keys().isdisjoint(("STANDING_END", "THEN", "STANDING")) or begins(tokens, i)
 
 
 def _ends_task(tokens: Sequence[str], limit: MotionLimit) -> bool:
-    """Whether the robot stands when it has done what is said before: "..., then stand still", "... and stay there".
+    """Return whether the limit asks the robot to stand only after its task, as in "..., then stand still".
 
-    A state that "then" follows is over when the task begins.
+    A limit of kind "state" before "then" also counts: it ends when the task begins.
     """
     after = tokens[limit.end : limit.end + 3]
     if any(word in _MEANWHILE for word in after[:1]):
@@ -130,7 +143,7 @@ def _ends_task(tokens: Sequence[str], limit: MotionLimit) -> bool:
 
 
 def _manner(tokens: list[str], start: int) -> MotionLimit | None:
-    """The manner that is said at token `start`; "the slowly rotating fan" says none of the robot."""
+    """Return the manner at token `start`; None for words about an object, such as "the slowly rotating fan"."""
     vocabulary = load_vocabulary()
     match = vocabulary.match("MANNER", tokens, start)
     if match is None:
@@ -139,7 +152,7 @@ def _manner(tokens: list[str], start: int) -> MotionLimit | None:
     avoid = vocabulary.match("AVOID", tokens, start)
     near = None if avoid is None else vocabulary.match("GO_NEAR", tokens, start + avoid[0])
     if avoid is not None and near is not None and avoid[0] + near[0] > match[0]:
-        return None  # "do not run into the chair"
+        return None  # "do not run into the chair" is a ban
     if start and vocabulary.match("DET", tokens, start - 1) == (1, tokens[start - 1]):
         return None
     if end < len(tokens) and tokens[end].endswith(("ing", "ed")) and not begins(tokens, end):
@@ -148,5 +161,5 @@ def _manner(tokens: list[str], start: int) -> MotionLimit | None:
     while clause and tokens[clause - 1] not in _JOINS:
         clause -= 1
     if not _RELATIVE.isdisjoint(tokens[clause:start]):
-        return None  # "the fan that turns slowly"
+        return None  # "the fan that turns slowly" describes an object
     return MotionLimit(start, end, str(match[1]), " ".join(tokens[start:end]))

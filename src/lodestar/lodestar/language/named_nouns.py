@@ -1,4 +1,4 @@
-"""Nouns of a question that no rule reads: things, rooms, and what something is on."""
+"""Nouns of a question that no rule reads: objects, rooms and supports."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 
 _MARKS = frozenset({COMMA, STOP, QUESTION})
-_ASKING = frozenset({"what", "which", "whatever", "whichever"})  # determiners that name nothing yet
+_ASKING = frozenset({"what", "which", "whatever", "whichever"})  # determiners of nouns asked for
 _SOME = frozenset({"a", "an", "any", "some", "another"})
 _BEFORE_VERBS = frozenset({"that", "which", "who", "it", "room"})
-_LINKS = ("REL", "WITH", "WITHOUT", "OF", "CLOSE")  # between a thing and another that it is described by
-_LONGEST_LINK = 4  # words
-# Words before and after which a name that no dictionary has is that of a room.
+_LINKS = ("REL", "WITH", "WITHOUT", "OF", "CLOSE")  # tables of words before a describing noun
+_LONGEST_LINK = 4  # words of a link
+# Words before and after the name of a room that no dictionary has.
 _INTO = frozenset(
     {"in", "inside", "into", "within", "from", "enter", "entered", "leave", "left", "exit", "exited", "visit",
      "visited", "reach", "reached", "explore", "explored"}
@@ -33,9 +33,10 @@ _LONGEST_NAME = 3  # words of a place that no dictionary has
 
 @dataclass(frozen=True)
 class NamedNoun:
-    """Words begin to end (excluded) of a question. text: without its determiner, with things that it is described by.
+    """A noun of a question, at words [begin, end). text: without its determiner, with the nouns that describe
+    it.
 
-    link: the words that tie it to the noun before it, or that say that something is on it.
+    link: words that tie the noun to the noun before it, or that mark it as a support ("on").
     """
 
     begin: int
@@ -43,14 +44,14 @@ class NamedNoun:
     text: str
     is_room: bool = False
     is_plural: bool = False
-    is_any: bool = False  # "a mug" and not "the mug"
-    is_support: bool = False  # something is on it
+    is_any: bool = False  # "a mug", not "the mug"
+    is_support: bool = False  # another object is on it
     link: str = ""
 
 
 @lru_cache(maxsize=1)
 def frame_words() -> frozenset[str]:
-    """Words that belong to how a question is asked, and name nothing that it is about."""
+    """Return the words that form a question and name no object, such as question words and auxiliaries."""
     tables = read_data("likely_questions.yaml")["frame"]
     return frozenset(word for words in tables.values() for word in words)
 
@@ -61,12 +62,14 @@ def _ends() -> frozenset[str]:
 
 
 def nouns_of(words: Sequence[str]) -> list[NamedNoun]:
-    """The nouns of a question in their order. A thing keeps those that describe it: "the chair near the door"."""
+    """Return the nouns of a question in order. A noun includes the nouns that describe it: "the chair near
+    the door".
+    """
     found: list[NamedNoun] = []
     i = 0
     while i < len(words):
         shown = load_question_words().match("THIS", words, i)
-        if shown is not None and shown[0] > 1:  # "this one"
+        if shown is not None and shown[0] > 1:  # "this one" names nothing
             i += shown[0]
             continue
         noun = None if words[i] in _MARKS else _noun_at(words, i) or _place_at(words, i)
@@ -85,7 +88,7 @@ def nouns_of(words: Sequence[str]) -> list[NamedNoun]:
 
 
 def _linked(words: Sequence[str], noun: NamedNoun, before: Sequence[NamedNoun]) -> NamedNoun:
-    """The noun with the words that tie it to what stands before."""
+    """Return the noun with the words that link it to the noun before."""
     vocabulary = load_vocabulary()
     for start in range(max(0, noun.begin - _LONGEST_LINK), noun.begin):
         for table in _LINKS:
@@ -102,7 +105,7 @@ def _linked(words: Sequence[str], noun: NamedNoun, before: Sequence[NamedNoun]) 
 
 
 def _noun_at(words: Sequence[str], start: int) -> NamedNoun | None:
-    """The noun that begins here with its determiner or its first word."""
+    """Return the noun that begins at `start` with its determiner or its first word, or None."""
     vocabulary = load_vocabulary()
     i, said = start, ""
     determiner = vocabulary.match("DET", words, i)
@@ -112,7 +115,7 @@ def _noun_at(words: Sequence[str], start: int) -> NamedNoun | None:
             return None
         i += determiner[0]
     elif words[start] in _ends() or load_question_words().is_in("MODAL", words[start]):
-        return None  # "can", "holds"
+        return None  # "can" and "holds" begin no noun
     number = number_at(words, i) if i < len(words) else None
     if number is not None:
         i += number[0]
@@ -125,17 +128,17 @@ def _noun_at(words: Sequence[str], start: int) -> NamedNoun | None:
     place = is_place(named.noun) or is_place(named.head)
     known = load_lexicon().known_suffix(list(words[i:end])) or place
     if last < len(words) and words[last] in frame_words() and not known:
-        return None  # "the original location"
+        return None  # "location" of "the original location" is a frame word
     if not said and number is None:
         if not named.is_plural and (not known or (end == start + 1 and load_wordnet().is_verb(words[start]))):
-            return None  # "time", "throw"
+            return None  # "time", "throw": probably verbs or frame words
         if start and words[start - 1] in _BEFORE_VERBS and load_wordnet().is_verb(singular(words[start])):
-            return None  # "the way that leads to"
+            return None  # "leads" is a verb in "the way that leads to"
     return NamedNoun(start, end, " ".join(words[i:end]), place, named.is_plural, said in _SOME)
 
 
 def _place_at(words: Sequence[str], start: int) -> NamedNoun | None:
-    """The place after "in the" whose name no dictionary has: "open plan"."""
+    """Return the unknown place after "in the" or before "has": "open plan"; None if there is none."""
     if words[start] != "the" or not start:
         return None
     end = start + 1
@@ -166,7 +169,7 @@ def _end_of(words: Sequence[str], start: int) -> int:
 
 
 def _may_name(words: Sequence[str], start: int, i: int) -> bool:
-    """Whether the word is a noun or describes one."""
+    """Return whether word i may belong to the noun phrase that begins at word `start`."""
     word = words[i]
     wordnet, lexicon = load_wordnet(), load_lexicon()
     if word in frame_words():
@@ -184,7 +187,7 @@ def _may_name(words: Sequence[str], start: int, i: int) -> bool:
 
 
 def _is_head(words: Sequence[str]) -> bool:
-    """Whether the words end with what names a thing or a place."""
+    """Return whether the words end with the name of an object or a place."""
     last = words[-1]
     if last in frame_words() and not is_place(" ".join(words)):
         return False

@@ -1,4 +1,4 @@
-"""The thing that is named in words which no rule reads as a whole."""
+"""Search for the object named in words that no rule reads as a whole."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SUBJECTS = frozenset(
 
 
 def without_subject(words: Sequence[str]) -> Sequence[str]:
-    """The words of a question after its subject and verb: "the stairs" of "you see the stairs"."""
+    """Return the words of a question after its subject and verb: "the stairs" of "you see the stairs"."""
     vocabulary = load_vocabulary()
     while len(words) > 1 and (words[0] in _AUXILIARIES or vocabulary.is_in("IS", words[0])):
         words = words[1:]
@@ -51,7 +51,7 @@ def without_subject(words: Sequence[str]) -> Sequence[str]:
 
 
 def thing_in(words: Sequence[str]) -> dict | None:
-    """The first thing that is named in words which the rules do not read as a whole."""
+    """Return the meaning of the first object named in the words, None if none is named."""
     words = without_fillers(words)
     chart = load_chart("entry_of_things")
     for start in range(len(words)):

@@ -1,4 +1,4 @@
-"""The words of one noun phrase: its head, what describes it, and how many are meant."""
+"""Parts of one noun phrase: its head, adjectives, determiner and count."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ GENERIC = "object"
 
 @dataclass(frozen=True)
 class NounWords:
-    """A noun phrase without what follows it.
+    """A noun phrase without the words that follow it.
 
-    words: adjectives and noun as said. head: the noun, singular; "" where only adjectives are said. count: None =
-    none said. determiner: its article, "" = none.
+    words: adjectives and noun as said. head: the noun in the singular; "" if there are only adjectives.
+    count: None = not said. determiner: its article, "" = none.
     """
 
     words: tuple[str, ...]
@@ -29,22 +29,22 @@ class NounWords:
 
     @property
     def is_anything(self) -> bool:
-        """Whether it names no kind of thing."""
+        """Return whether the head is generic, such as "something", and names no kind of object."""
         return load_lexicon().is_generic(self.head) or load_vocabulary().is_in("ANYTHING", self.head)
 
     @property
     def noun(self) -> str:
-        """Modifiers that are no known attribute and the head: "crystal ball decoration"."""
+        """Return the head with its modifiers that are no known attributes: "crystal ball decoration"."""
         return " ".join((*(a for a in self.adjectives if not describes(a)), self.head)).strip()
 
 
 def noun_words(words: Sequence[str], determiner: str = "", count: int | None = None) -> NounWords:
-    """The parts of a run of open words."""
+    """Return the parts of a run of name words."""
     lexicon = load_lexicon()
     words = tuple(word for word in words if word not in ("and", ","))
     if not words:
         return NounWords((), "", (), determiner, count)
-    if len(words) > 1 and load_vocabulary().is_in("ANYTHING", words[0]):  # "something red"
+    if len(words) > 1 and load_vocabulary().is_in("ANYTHING", words[0]):  # as in "something red"
         return NounWords(words, GENERIC, words[1:], determiner, count)
     length = lexicon.known_suffix(list(words)) or 1
     if length == 1 and len(words) > 1 and is_level(words[-2:]):
@@ -54,7 +54,7 @@ def noun_words(words: Sequence[str], determiner: str = "", count: int | None = N
     tail = words[-length:]
     several = (count or 1) > 1 or determiner.split(" ")[0] == "all"
     if several and length == 1 and singular(tail[-1]) == tail[-1] and tail[-1].endswith("s"):
-        tail = (_stripped(tail[-1]),)  # "two wibbles"
+        tail = (_stripped(tail[-1]),)  # "two wibbles": an unknown plural
     head = " ".join((*tail[:-1], singular(tail[-1])))
     plural = head != " ".join(words[-length:])
     if lexicon.canonical(" ".join(tail)) is not None and length > 1:
@@ -63,7 +63,7 @@ def noun_words(words: Sequence[str], determiner: str = "", count: int | None = N
 
 
 def singular(word: str) -> str:
-    """The singular of a noun; a word that WordNet has as it is stays."""
+    """Return the singular of a noun; words that WordNet lists in this form are returned unchanged."""
     lexicon = load_lexicon()
     found = lexicon.singular(word)
     if found == word or lexicon.canonical(found) or load_wordnet().is_noun(found):
@@ -73,13 +73,13 @@ def singular(word: str) -> str:
 
 
 def _stripped(word: str) -> str:
-    """An unknown word of which there are several, without its ending."""
+    """Return an unknown plural without its ending."""
     known = load_lexicon().canonical(word) is not None or load_wordnet().is_noun(word) or word.endswith("ss")
     return word if known or word in load_lexicon().unchanging else word[:-1]
 
 
 def is_level(words: Sequence[str]) -> bool:
-    """Whether the last two words are "level 2" or "room b"."""
+    """Return whether the last two words are a numbered place such as "level 2" or "room b"."""
     if len(words) < 2 or not load_vocabulary().is_in("PLACE_NOUNS", words[-2]):
         return False
     return (
@@ -90,7 +90,7 @@ def is_level(words: Sequence[str]) -> bool:
 
 
 def describes(word: str) -> bool:
-    """Whether a word is an attribute and no thing."""
+    """Return whether a word is an attribute and no noun."""
     lexicon, vocabulary = load_lexicon(), load_vocabulary()
     if any(vocabulary.is_in(table, word) for table in ("ORDINAL", "SUPERLATIVE", "SINGLE", "MEASURED")):
         return True
@@ -102,7 +102,7 @@ def describes(word: str) -> bool:
 
 
 def is_place(noun: str) -> bool:
-    """Whether a noun in the singular is a room or another place that one is in, by its last words."""
+    """Return whether a singular noun is a room or another place to be in, by its last words."""
     lexicon, vocabulary, words = load_lexicon(), load_vocabulary(), noun.split()
     if not words or vocabulary.is_in("THING_NOUNS", *words) or vocabulary.is_in("THING_NOUNS", words[-1]):
         return False

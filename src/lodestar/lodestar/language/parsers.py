@@ -1,4 +1,4 @@
-"""Parsers of referring expressions behind one port: the grammar, and a language model that falls back to it."""
+"""Parsers of referring expressions: the grammar, and a language model that falls back to the grammar."""
 
 from __future__ import annotations
 
@@ -40,26 +40,25 @@ SCHEMA = object_of(
 
 
 class QueryParser(Protocol):
-    """Port of whatever reads referring expressions."""
+    """Interface of parsers that read a referring expression."""
 
     def parse(self, text: str) -> tuple[QueryGraph, ...]:
-        """Readings, best first, never empty. Raises DirectiveError where the text names nothing."""
-        ...
+        """Return the readings, best first, never empty. Raises DirectiveError if the text names nothing."""
 
 
 class GrammarParser:
-    """The offline grammar: deterministic, no model."""
+    """Parser of referring expressions by the grammar: deterministic, offline, without a model."""
 
     def parse(self, text: str) -> tuple[QueryGraph, ...]:
-        """See `grammar.parse_query`."""
+        """Return the readings of `grammar.parse_query`."""
         return parse_query(text)
 
 
 class ModelParser:
-    """A language model's reading; the grammar's where it gives none that is a graph.
+    """Parser that uses a language model, and falls back to the grammar if the answer is no valid graph.
 
-    The model's answer is untrusted: it is taken only if it is a valid graph of bounded size. warn is called with
-    why the grammar had to read a text, begin before every question.
+    The model's answer is untrusted: it is accepted only if it is a valid graph of bounded size. warn: called
+    with the reason for a fallback. begin: called before every question.
     """
 
     def __init__(
@@ -75,7 +74,7 @@ class ModelParser:
         self._warn = warn
 
     def parse(self, text: str) -> tuple[QueryGraph, ...]:
-        """One reading of the model, or those of the fallback."""
+        """Return the model's single reading, or the readings of the fallback."""
         if not text.strip() or len(text) > MAX_CHARACTERS:
             return self._fallback.parse(text)
         self._begin()
@@ -89,9 +88,9 @@ class ModelParser:
 def make_parser(
     config: ParserConfig, warn: Callable[[str], None] = _log.warning, chat: OpenAiChat | None = None
 ) -> tuple[QueryParser, Callable[[], None]]:
-    """The parser that the configuration names, and what ends its questions under way. A text is one task's budget.
+    """Return the configured parser, and a function that cancels its running request to the model.
 
-    chat: the model to ask, None = one of its own.
+    Each text has its own token budget. chat: the model to ask, None = create one.
     """
     if not config.asks_model:
         return GrammarParser(), lambda: None
@@ -100,7 +99,7 @@ def make_parser(
 
 
 def graph_of(answer: str) -> QueryGraph:
-    """The graph of a model's answer. Raises ValueError."""
+    """Return the graph in a model's JSON answer. Raises ValueError if it is invalid."""
     data = json.loads(answer)
     if not isinstance(data, dict):
         raise ValueError("the answer is no object")

@@ -1,4 +1,4 @@
-"""Query graphs of phrases (FARM 2.3)."""
+"""Conversion of noun phrases into query graphs (FARM 2.3)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from dataclasses import dataclass, field, replace
 from lodestar.language.directive import NotUnderstood
 from lodestar.language.noun_words import GENERIC, NounWords
 from lodestar.language.phrases import PEERS, Phrase, Relation, Viewpoint
-from lodestar.language.query_graph import VIEWED, Predicate, QueryGraph, QueryVariable, Side
+from lodestar.language.query_graph import PATH, VIEWED, Predicate, QueryGraph, QueryVariable, Side
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 
 MAX_VARIABLES = 16
 TOO_MANY = f"more than {MAX_VARIABLES} things are related in one phrase; say it in parts"
-#: Share of "the mug on the table next to the window" read as mug on table and mug next to window.
+#: Weight of the reading of "the mug on the table next to the window" as mug on table and mug next to window.
 FLAT_READING_WEIGHT = 0.4
 SPOT = "spot"
-PATH = "path"  # the category of a way between things
 _HELD = ("containing", "full", "filled", "contains", "holding")
 _WORN = (
     "wearing",
@@ -38,11 +37,12 @@ SINGLED = (*COUNTED, "Between", "Rows")
 def graphs_of(
     phrase: Phrase, with_rooms: bool = False, viewpoint: Viewpoint | None = None
 ) -> tuple[QueryGraph, ...]:
-    """Readings of a phrase, best first; variable 0 is the phrase itself, the weights add up to 1.
+    """Return the readings of a phrase, best first; their weights add up to 1.
 
-    with_rooms: rooms that things are said to be in are predicates; a step has them as its scope instead. viewpoint:
-    from where the sides of the phrase are seen. A chain of two relations may also be read flat, both of the target.
-    Raises NotUnderstood past MAX_VARIABLES.
+    Variable 0 is the phrase's object. with_rooms: express the rooms of objects as InRegion predicates; not
+    used for steps, whose scope states the rooms. viewpoint: the viewer for left and right. A phrase with two
+    relations, such as "A on B near C", is read as "B near C" and, with less weight, as "A near C". Raises
+    NotUnderstood above MAX_VARIABLES.
     """
     nested, flat = _graph(phrase, with_rooms, viewpoint), _flattened(phrase)
     if flat is None:
@@ -71,7 +71,8 @@ def _flattened(phrase: Phrase) -> Phrase | None:
 class _Adjectives:
     """Meaning of the words before a noun.
 
-    singled: predicates that tell a thing from its like, with their values, in the words `told`.
+    singled: (name, value) of predicates that select one object among others of its kind. told: the words that
+    express `singled`. rank: 2 = the second.
     """
 
     attributes: list[str] = field(default_factory=list)
@@ -108,7 +109,7 @@ def _adjectives(phrase: Phrase) -> _Adjectives:
 
 
 def variable_of(phrase: Phrase) -> tuple[QueryVariable, list[tuple[str, str, bool]]]:
-    """The variable of a phrase and its predicates without anchors: name, value, denied."""
+    """Return the variable of a phrase and its predicates without anchors as (name, value, negated)."""
     lexicon, vocabulary, noun = load_lexicon(), load_vocabulary(), phrase.noun
     before = _adjectives(phrase)
     attributes, modifiers = before.attributes, before.modifiers
@@ -151,9 +152,9 @@ def variable_of(phrase: Phrase) -> tuple[QueryVariable, list[tuple[str, str, boo
 
 
 def _singled(phrase: Phrase, before: _Adjectives) -> list[tuple[str, str, bool]]:
-    """Return the predicate that tells a thing from its like: a side, a rank, being the middle one.
+    """Return the predicates that select one object among others of its kind: a side, a rank, the middle.
 
-    Of two words on a side the later one counts.
+    If two words state a rank, the higher one counts.
     """
     named = dict.fromkeys(before.singled, False)
     ranks: dict[str, int] = {}
@@ -216,12 +217,12 @@ def _graph(phrase: Phrase, with_rooms: bool, viewpoint: Viewpoint | None) -> Que
             predicates.append(Predicate(relation.name, arguments, rank, negated))
 
     def have(index: int, anchor: Phrase, relation: Relation, is_place: bool) -> None:
-        """ "with a blue cap" is an attribute, "with a lamp" a lamp beside or inside it."""
+        """Add "with a blue cap" as an attribute, "with a lamp" as a lamp beside or inside the object."""
         variable = variable_of(anchor)[0]
         head = variable.category.split()[-1:]
         known = load_lexicon().known_suffix(variable.category.split()) > 0
         part = load_vocabulary().is_in("PARTS_OF_THINGS", *head) or relation.text in _WORN
-        negated = relation.negated != (anchor.noun.count == 0)  # "with 0 chairs"
+        negated = relation.negated != (anchor.noun.count == 0)  # "with 0 chairs" is a negation
         if known and not part:
             name = "Inside" if is_place or relation.text.split(" ")[0] in _HELD else "NextTo"
             predicates.append(Predicate(name, (add(anchor), index), "", negated))
@@ -237,12 +238,12 @@ def _graph(phrase: Phrase, with_rooms: bool, viewpoint: Viewpoint | None) -> Que
 
 
 def _seen(predicate: Predicate, towards: int, at: int) -> Predicate:
-    """The predicate of the target with its viewpoint."""
+    """Return the predicate; if it is a side of the target, the viewpoint is added."""
     if predicate.name not in VIEWED or predicate.arguments[0] != 0:
         return predicate
     return replace(predicate, value=str(Side(predicate.side.rank, towards, at)))
 
 
 def generic(words: str = GENERIC) -> Phrase:
-    """A phrase that any thing fits."""
+    """Return a phrase that fits any object."""
     return Phrase(NounWords((), words, ()))

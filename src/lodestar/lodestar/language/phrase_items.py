@@ -1,4 +1,4 @@
-"""Items, scopes and levels of phrases, and what of a phrase can be looked for or kept away from."""
+"""Conversion of phrases into items, scopes and levels, and checks of the objects they name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ALL = frozenset({"all", "every", "each"})
 
 
 def colors_apart(phrase: Phrase) -> tuple[Phrase, ...]:
-    """ "Red and blue chairs" as red chairs and blue chairs."""
+    """Return "red and blue chairs" as two phrases, red chairs and blue chairs."""
     groups = load_lexicon().attribute_group
     found = {a: groups.get(load_lexicon().attribute(a) or "") for a in phrase.noun.adjectives}
     colors = [a for a, group in found.items() if group in ("colors", "materials")]
@@ -31,7 +31,10 @@ def colors_apart(phrase: Phrase) -> tuple[Phrase, ...]:
 
 
 def barred_things(phrase: Phrase, said: str) -> tuple[Phrase, ...]:
-    """Return what is to be kept away from: of the end of a table, the table. Raises NotUnderstood if none is left."""
+    """Return the phrases to keep away from; "the end of a table" becomes the table.
+
+    Raises NotUnderstood if the phrase names no object, or everything.
+    """
     vocabulary = load_vocabulary()
     if (
         phrase.noun.words
@@ -62,17 +65,21 @@ def barred_things(phrase: Phrase, said: str) -> tuple[Phrase, ...]:
 
 
 def is_all(phrase: Phrase) -> bool:
-    """Whether all there are of it are meant."""
+    """Return whether the phrase means all objects of its kind: "all chairs"."""
     return phrase.noun.determiner.split(" ")[0] in _ALL
 
 
 def is_any(phrase: Phrase) -> bool:
-    """Whether whichever there is will do: "any room", "every way"."""
+    """Return whether any object of its kind satisfies the phrase: "any room", "every path"."""
     return is_all(phrase) or phrase.noun.determiner.split(" ")[0] in _ANY
 
 
 def item_of(things: Things, every: bool = False, with_rooms: bool = False) -> Item:
-    """The item of one or several phrases; each is an alternative. with_rooms: as `graphs_of`."""
+    """Return the item of one or several phrases, each an alternative.
+
+    Raises NotUnderstood for a count below 1. every: all matching objects are wanted. with_rooms: see
+    `graphs_of`.
+    """
     counts = [p.noun.count for p in things.phrases if p.noun.count is not None]
     count = EVERY if every else max(counts, default=1)
     if not every and counts and min(counts) < 1:
@@ -82,7 +89,10 @@ def item_of(things: Things, every: bool = False, with_rooms: bool = False) -> It
 
 
 def scope_of(phrase: Phrase, own: bool = True) -> Scope:
-    """The rooms and the level that a phrase is said to be in."""
+    """Return the rooms and the level that a phrase names, as a scope.
+
+    own: include the rooms that its object is said to be in.
+    """
     rooms: list[Phrase] = []
 
     def collect(current: Phrase) -> None:
@@ -106,12 +116,12 @@ def is_level(phrase: Phrase) -> bool:
 
 
 def says_what(phrase: Phrase) -> bool:
-    """Whether anything but "something" is said of a thing."""
+    """Return whether the phrase describes an object by more than a generic word such as "something"."""
     return bool(phrase.relations or phrase.states or phrase.noun.adjectives or phrase.kind or phrase.rooms)
 
 
 def check_is_thing(phrase: Phrase) -> None:
-    """Raises NotUnderstood for a time, a length or a number, which nobody can stand by."""
+    """Raise NotUnderstood for a time, a length or a number, which is no object to look for."""
     vocabulary = load_vocabulary()
     words = phrase.noun.words
     for relation in phrase.relations:

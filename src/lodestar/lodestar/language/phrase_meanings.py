@@ -1,4 +1,6 @@
-"""Phrases from the meanings that the chart's rules give: the blocks `noun`, `anchor`, `thing`, `things` and `pp`."""
+"""Conversion of the chart parser's meanings into phrases, for the grammar symbols `noun`, `anchor`, `thing`,
+`things` and `pp` (prepositional phrase).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ _SURFACES = ("top", "surface", "front", "bottom")
 
 
 def things_of(meaning: Any) -> Things:
-    """The phrases of a `things` block."""
+    """Return the phrases in a meaning of the grammar symbol `things`."""
     if isinstance(meaning, NounWords) or ("list" not in meaning and "options" not in meaning):
         phrases: tuple[Phrase, ...] = (phrase_of(meaning),)
         any_of = False
@@ -34,7 +36,7 @@ def things_of(meaning: Any) -> Things:
 
 
 def _is_material(phrase: Phrase, named: Phrase) -> bool:
-    """Whether "glass" is an adjective of the noun that follows: "a glass or metal table"."""
+    """Return whether the phrase is a material before a later noun: "glass" of "a glass or metal table"."""
     lexicon = load_lexicon()
     group = lexicon.attribute_group.get(lexicon.attribute(phrase.head) or "")
     others = {lexicon.attribute_group.get(lexicon.attribute(a) or "") for a in named.noun.adjectives}
@@ -42,7 +44,11 @@ def _is_material(phrase: Phrase, named: Phrase) -> bool:
 
 
 def options_of(phrases: Sequence[Phrase]) -> Things:
-    """Every kind, state and place that the phrases leave open: "something to sit on", "by the desk or the bed"."""
+    """Return one phrase for each alternative that the phrases name.
+
+    Alternatives are the kinds of "something to sit on", the states of "open or closed", and the anchors of
+    "by the desk or the bed".
+    """
     options = [option for phrase in phrases for option in _of_use(phrase)]
     options = [
         replace(p, states=(*p.states, (s, False)), either=()) for o in options for p, s in _of_states(o)
@@ -58,7 +64,9 @@ def _of_states(phrase: Phrase) -> list[tuple[Phrase, str]]:
 
 
 def _with_adjectives(phrase: Phrase) -> Phrase:
-    """The phrase with states that are adjectives before its noun: "chair that is red"."""
+    """Return the phrase with its attribute states moved before the noun: "chair that is red" becomes "red
+    chair".
+    """
     said = tuple(state for state, denied in phrase.states if not denied and load_lexicon().attribute(state))
     if not said or not phrase.noun.head or load_vocabulary().is_in("STATE", *said):
         return phrase
@@ -72,7 +80,9 @@ def _listed(meaning: dict[str, Any]) -> list[Phrase]:
 
 
 def _shared(phrases: Sequence[Phrase]) -> tuple[Phrase, ...]:
-    """Phrases with the noun and the place that they share: "the red or blue chair", "a mug or a glass on the table"."""
+    """Return the phrases with their shared noun and place added: "the red or blue chair", "a mug or a glass
+    on the table".
+    """
     named = next((p for p in reversed(phrases) if not p.adjectives_only), None)
     first = next((p for p in phrases if not p.adjectives_only), None)
     found = []
@@ -94,7 +104,7 @@ def _shared(phrases: Sequence[Phrase]) -> tuple[Phrase, ...]:
 
 
 def _of_use(phrase: Phrase) -> tuple[Phrase, ...]:
-    """The kinds of things that serve what it is for: "something to sit on" is a chair or a sofa."""
+    """Return the kinds of objects that serve the phrase's use: "something to sit on" is a chair or a sofa."""
     if not phrase.use or (not phrase.noun.is_anything and phrase.head not in ("place", "spot", "somewhere")):
         return (phrase,)
     found = load_vocabulary().match("USES", phrase.use.split(), 0)
@@ -110,7 +120,7 @@ def _of_use(phrase: Phrase) -> tuple[Phrase, ...]:
 
 
 def _anchored(phrase: Phrase) -> tuple[Phrase, ...]:
-    """One phrase for each anchor of a relation to any of several."""
+    """Return one phrase for each alternative anchor of a relation: two for "by the desk or the bed"."""
     for i, relation in enumerate(phrase.relations):
         if relation.any_of and not relation.negated and len(relation.anchors) > 1:
             first, *others = relation.anchors
@@ -120,9 +130,8 @@ def _anchored(phrase: Phrase) -> tuple[Phrase, ...]:
                 and others[0].noun.determiner == own != first.noun.determiner
                 and not others[0].is_place
             ):
-                kept = replace(
-                    relation, anchors=(first,), any_of=False
-                )  # "a chair next to the table or a sofa"
+                # "a chair next to the table or a sofa": two objects
+                kept = replace(relation, anchors=(first,), any_of=False)
                 return (
                     replace(phrase, relations=(*phrase.relations[:i], kept, *phrase.relations[i + 1 :])),
                     others[0],
@@ -136,7 +145,7 @@ def _anchored(phrase: Phrase) -> tuple[Phrase, ...]:
 
 
 def phrase_of(meaning: Any) -> Phrase:
-    """The phrase of a `noun`, `anchor` or `thing` block."""
+    """Return the phrase in a meaning of the grammar symbol `noun`, `anchor` or `thing`."""
     if isinstance(meaning, NounWords):
         bare = not meaning.words and not meaning.head
         return _counted(Phrase(meaning, pronoun="one" if bare else ""))
@@ -156,7 +165,7 @@ def phrase_of(meaning: Any) -> Phrase:
         owner = phrase_of(meaning["owner"])
         if owner.is_place and not phrase.is_place:
             phrase = replace(phrase, rooms=(owner,))
-        elif load_lexicon().canonical(owner.head) is None:  # "jane's office"
+        elif load_lexicon().canonical(owner.head) is None:  # "jane's office": the owner is part of the name
             words = (*owner.noun.words, *phrase.noun.words)
             phrase = replace(phrase, noun=noun_words(words, phrase.noun.determiner, phrase.noun.count))
         else:
@@ -172,7 +181,7 @@ def phrase_of(meaning: Any) -> Phrase:
 
 
 def _counted(phrase: Phrase) -> Phrase:
-    """The phrase with the level that its adjectives name: "second level closet"."""
+    """Return the phrase with a level among its adjectives moved to `level`: "second level closet"."""
     words, vocabulary = phrase.noun.adjectives, load_vocabulary()
     for i, word in enumerate(words):
         if vocabulary.is_in("LEVELS", word):
@@ -191,11 +200,14 @@ def _said(meaning: dict[str, Any]) -> list[Relation]:
 
 
 def _part_of(phrase: Phrase, whole: Phrase) -> Phrase:
-    """ "corner of the room", "stack of boxes", "one of the lamps", "bottle of water"."""
+    """Return the phrase as a part of a whole: "corner of the room".
+
+    A measure, a number or a generic noun takes the whole's noun instead: "stack of boxes" is read as boxes,
+    "one of the lamps" as one lamp.
+    """
     vocabulary, noun = load_vocabulary(), phrase.noun
-    side = (
-        phrase.is_spot and (whole.noun.count or 1) < 2
-    )  # "the top of the dresser", not "of the two drawers"
+    # a side for "the top of the dresser", not for "the top of the two drawers"
+    side = phrase.is_spot and (whole.noun.count or 1) < 2
     measure = any(
         vocabulary.is_in("MEASURES", *head.split()) for head in (phrase.head, phrase.head.removesuffix("s"))
     )
@@ -212,7 +224,7 @@ def _part_of(phrase: Phrase, whole: Phrase) -> Phrase:
 
 
 def with_state(phrase: Phrase, meaning: dict[str, Any], denied: bool = False) -> Phrase:
-    """The phrase with a state: "open", "hanging on the wall", or adjectives after "that is"."""
+    """Return the phrase with a state: "open", "hanging on the wall", or adjectives after "that is"."""
     if meaning is None:
         return phrase
     if "words" in meaning:
@@ -235,7 +247,7 @@ def with_state(phrase: Phrase, meaning: dict[str, Any], denied: bool = False) ->
 
 
 def relation_of(meaning: dict[str, Any]) -> Relation:
-    """The relation of a `pp` block."""
+    """Return the relation in a meaning of the grammar symbol `pp` (prepositional phrase)."""
     name = str(meaning["name"])
     to = meaning.get("to")
     anchors: tuple[Phrase, ...] = ()
@@ -247,7 +259,7 @@ def relation_of(meaning: dict[str, Any]) -> Relation:
         anchors = (phrase_of(to),)
     elif "anchors" in meaning:
         anchors = tuple(phrase_of(one) for one in meaning["anchors"])
-    if name in ("On", "From"):  # "from the top of the drawers"
+    if name in ("On", "From"):  # e.g. "from the top of the drawers" means on the drawers
         anchors = tuple(a.of if a.of is not None and a.head in _SURFACES else a for a in anchors)
     negated, inverse = bool(meaning.get("negated")), bool(meaning.get("inverse"))
     if name == "Apart":

@@ -1,4 +1,4 @@
-"""Records of noun phrases: a noun, what is said of it, and what it is related to."""
+"""Records of noun phrases: a noun, its attributes and its relations."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 
 HERE = "here"
-PEERS = "peers"  # the like of a thing, of which it is the farthest: "the chair by itself"
+PEERS = "peers"  # anchor value for "the chair by itself": farthest from objects of its kind
 _PLACED = ("Inside", "On", "Near", "From", "NextTo")
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A phrase's relation to its anchors. inverse: the anchor is constrained. any_of: one of the anchors is enough.
+    """A phrase's relation to its anchors. inverse: subject and anchor are exchanged. any_of: one anchor is
+    enough.
 
-    text: in the speaker's words, of what fits no predicate. rank: place among the like, 2 = the second.
+    text: the speaker's words if no predicate expresses the relation. rank: rank by this relation among
+    objects of the same kind, 2 = the second.
     """
 
     name: str
@@ -33,7 +35,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """The speaker's place and direction of view, as far as the text gives them."""
+    """The speaker's position and viewing direction, if the text gives them."""
 
     towards: Phrase | None = None
     at: Phrase | None = None
@@ -41,9 +43,10 @@ class Viewpoint:
 
 @dataclass(frozen=True)
 class Phrase:
-    """One thing that is talked about. states: words said of it after it, and whether they are denied.
+    """One object or place. states: (words, negated) said after the noun.
 
-    rooms: where it is said to be; any of them where `in_any`. pronoun: it stands for something named before.
+    rooms: the rooms that it is said to be in. pronoun: the word that stands for something named before, "" =
+    none.
     """
 
     noun: NounWords
@@ -53,23 +56,23 @@ class Phrase:
     of: Phrase | None = None
     level: str = ""
     pronoun: str = ""
-    use: str = ""  # what it is to serve for: "to sit on"
-    kind: str = ""  # of what serves that
-    either: tuple[str, ...] = ()  # states of which it has any
+    use: str = ""  # its purpose: "to sit on"
+    kind: str = ""  # kind of object that serves the purpose
+    either: tuple[str, ...] = ()  # alternative states
 
     @property
     def head(self) -> str:
-        """Its noun, or its words where it has adjectives alone."""
+        """Return the noun, or all words if there are only adjectives."""
         return self.noun.head or " ".join(self.noun.words)
 
     @property
     def is_place(self) -> bool:
-        """Whether it is a room or a place that one is in."""
+        """Return whether the phrase is a room or another place to be in."""
         return is_place(self.noun.noun) or is_place(self.noun.head)
 
     @property
     def is_room(self) -> bool:
-        """Whether it is a place by a name that the vocabulary or the lexicon has, and no thing's name."""
+        """Return whether the phrase is a place that the vocabulary or the lexicon knows, and no object."""
         lexicon = load_lexicon()
         named = load_vocabulary().is_in("PLACE_NOUNS", self.head.split()[-1] if self.head else "")
         known = named or lexicon.room_in(self.noun.noun) is not None or is_level(self.noun.words)
@@ -77,7 +80,7 @@ class Phrase:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it means the whole of where the robot is."""
+        """Return whether the phrase means the robot's whole surroundings, such as "the building"."""
         vocabulary = load_vocabulary()
         words = [
             w
@@ -89,16 +92,16 @@ class Phrase:
 
     @property
     def is_spot(self) -> bool:
-        """Whether it is a part of something, such as its end or a corner of it."""
+        """Return whether the phrase is a part of something, such as an end or a corner."""
         return load_vocabulary().is_in("SPOTS", *self.head.split()) and self.pronoun == ""
 
     @property
     def adjectives_only(self) -> bool:
-        """Whether its noun is to be taken from elsewhere: "the red one", "the red"."""
+        """Return whether the noun must come from another phrase: "the red one", "the red"."""
         return not self.pronoun and self.noun.head in ("", "one", "ones")
 
     def with_noun(self, other: NounWords) -> Phrase:
-        """The phrase with the noun of another in place of "one"; adjectives are its own."""
+        """Return the phrase with another phrase's noun in place of "one", keeping its own adjectives."""
         own = tuple(w for w in self.noun.words if w not in ("one", "ones"))
         shared = tuple(a for a in other.adjectives if load_lexicon().attribute(a) is None)
         noun = noun_words(
@@ -107,7 +110,7 @@ class Phrase:
         return replace(self, noun=noun)
 
     def with_relations(self, relations: Iterable[Relation]) -> Phrase:
-        """The phrase with more relations; a room that it is in becomes where it is."""
+        """Return the phrase with more relations; relations to rooms become its `rooms`."""
         found = self
         for relation in relations:
             found = _related(found, relation)
@@ -116,7 +119,7 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Things:
-    """Several phrases: any of them will do (`any_of`), or all are meant. excluded: what is not meant."""
+    """Several phrases: alternatives (`any_of`) or all of them. excluded: phrases that must not match."""
 
     phrases: tuple[Phrase, ...]
     any_of: bool = False
@@ -132,15 +135,15 @@ def _related(phrase: Phrase, relation: Relation) -> Phrase:
     anchors = relation.anchors
     rank = load_vocabulary().match("ORDINAL", phrase.noun.adjectives, 0)
     if relation.name in ("Closest", "Farthest") and rank is not None and int(rank[1]) > 1:
-        relation = replace(relation, rank=int(rank[1]))  # "the second closest chair to the door"
+        relation = replace(relation, rank=int(rank[1]))  # e.g. rank 2 in "the second closest chair"
     if relation.name == "From" and phrase.is_place:
-        return phrase  # "the lab at the end of the hall from the office": a hint for the way
+        return phrase  # "the lab at the end of the hall from the office": a hint for the route
     if relation.name in _PLACED and anchors and not relation.inverse:
         ground = relation.name == "On" and all(
             not a.noun.adjectives and a.noun.determiner != "this" for a in anchors
         )
         if ground and len(anchors) == 1 and anchors[0].noun.determiner in _EACH and _is_level(anchors[0]):
-            return replace(phrase, level=_level_words(anchors[0]))  # "the chairs on each floor"
+            return replace(phrase, level=_level_words(anchors[0]))  # e.g. "the chairs on each floor"
         if ground and all(load_lexicon().canonical(a.head) == "floor" for a in anchors):
             return replace(phrase, relations=(*phrase.relations, relation))
         if all(a.is_whole and not a.noun.adjectives for a in anchors):
@@ -154,18 +157,17 @@ def _related(phrase: Phrase, relation: Relation) -> Phrase:
             beside = [
                 r for r in anchors[0].relations if r.name != "With" and not any(a.is_place for a in r.anchors)
             ]
-            if beside and len(beside) == len(
-                anchors[0].relations
-            ):  # "the chair in the room next to the window"
+            # e.g. "the chair in the room next to the window": the chair is next to it
+            if beside and len(beside) == len(anchors[0].relations):
                 return phrase.with_relations(beside)
         placed = all(a.is_place for a in anchors)
         if placed and _is_level(anchors[0]) and not relation.negated:
             level = replace(phrase, level=_level_words(anchors[0]))
-            return level.with_relations(anchors[0].relations)  # "the room on level 2 next to the foyer"
+            return level.with_relations(anchors[0].relations)  # e.g. "the room on level 2 next to the foyer"
         if placed and not relation.negated and relation.name not in ("Near", "NextTo"):
             return replace(phrase, rooms=(*phrase.rooms, *anchors))
     if relation.name == "From":
-        place = 0 if rank is None else int(rank[1])  # "the second chair from the door"
+        place = 0 if rank is None else int(rank[1])  # e.g. 2 in "the second chair from the door"
         relation = (
             replace(relation, name="Closest", rank=place) if place > 0 else replace(relation, name="On")
         )
@@ -173,12 +175,12 @@ def _related(phrase: Phrase, relation: Relation) -> Phrase:
 
 
 _EACH = ("each", "every", "any", "all", "both")
-#: The middle of the room.
+#: Phrase for the middle of the room.
 CENTER = Phrase(NounWords(("center",), "center", (), "the"))
 
 
 def _level_words(phrase: Phrase) -> str:
-    """Return the words of a level, with "each" or "every" where all are meant."""
+    """Return the words of a level, with "each" or "every" if all are meant."""
     noun = phrase.noun
     return " ".join((noun.determiner, *noun.words) if noun.determiner in _EACH else noun.words)
 

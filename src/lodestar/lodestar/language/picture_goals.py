@@ -1,4 +1,6 @@
-"""A picture of the target as phrases and neighbours: what perception says of it becomes an item."""
+"""Conversion of a picture of the target into an item: a phrase with neighbouring objects, as perception names
+them.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,16 @@ from lodestar.perception.pictures import BadPicture, PictureConfig, decode_pictu
 from lodestar.perception.segments import border_share
 from lodestar.scene.captions import clean_text
 
-_END = r"(?=\s*(?:$|[.,;!?]|and\b|then\b|but\b))"  # of what is asked for
+PICTURE_GOAL_SPREAD = 0.2  # share of half the diagonal from the middle at which a pixel counts 1/e; chosen
+PICTURE_GOAL_CUT = 0.75  # weight of a segment that the picture's border cuts; chosen
+PICTURE_GOAL_NEIGHBORS = 2  # things beside the target, at most; chosen
+PICTURE_GOAL_GAP = 0.15  # share of the picture's width between a neighbour and the target, at most; chosen
+# weight of the reading without neighbours; chosen: they may be hidden from where the robot comes
+PICTURE_GOAL_ALONE_WEIGHT = 0.5
+
+_END = r"(?=\s*(?:$|[.,;!?]|and\b|then\b|but\b))"  # the end of a request
 _POINTED_AT = re.compile(rf"\b(?:this|that|it)(?: one)?\b{_END}", re.IGNORECASE)
-#: "(what is) (shown) in the picture". It begins with a word, so that no run of spaces is gone through twice.
+#: "(what is) (shown) in the picture". It begins with a word, so that a run of spaces is not scanned twice.
 _SHOWN = re.compile(
     r"\b(?P<thing>(?:what(?:['’]s)?|(?:the|this|that)\s+one)\s+)?"
     r"(?:(?:(?:that|which)\s+)?(?:is|are)\s+)?(?:(?:shown|seen|depicted|pictured)\s+)?in\s+"
@@ -28,25 +37,13 @@ _SHOWN = re.compile(
     re.IGNORECASE,
 )
 
-#: Says what the thing in a picture file is. Raises BadPicture.
+#: Names the object in a picture file. Raises BadPicture.
 PictureReader = Callable[[bytes], Item]
 
 
 @dataclass(frozen=True)
-class PictureGoalConfig:
-    """Weights of pixels and segments: people photograph a whole thing, and put it in the middle."""
-
-    spread: float = 0.2  # share of half the diagonal from the middle at which a pixel counts 1/e; chosen
-    cut: float = 0.75  # weight of a segment that the picture's border cuts; chosen
-    neighbors: int = 2  # things beside the target, at most; chosen
-    gap: float = 0.15  # share of the picture's width between a neighbour and the target, at most; chosen
-    # weight of the reading without neighbours; chosen: they may be hidden from where the robot comes
-    alone_weight: float = 0.5
-
-
-@dataclass(frozen=True)
 class Described:
-    """Contents of a picture, as untrusted words: a target and what is near it."""
+    """Contents of a picture as untrusted words: a target and the objects near it."""
 
     label: str
     caption: str
@@ -54,7 +51,9 @@ class Described:
 
 
 def unread(image: bytes, config: PictureConfig) -> Item:
-    """Refuse a picture, for want of a reader. Raises BadPicture, also for what is no picture."""
+    """Reject every picture, as no reader is configured. Raises BadPicture, also for a file that is no
+    picture.
+    """
     decode_picture(image, config)
     raise BadPicture(
         "no picture reader is configured: set shared.pictures.adapter to detector or model "
@@ -62,27 +61,29 @@ def unread(image: bytes, config: PictureConfig) -> Item:
     )
 
 
-def goal_of(segmented: SegmentedFrame, config: PictureGoalConfig = PictureGoalConfig()) -> Item:
-    """The thing in the middle of a segmented picture. Raises BadPicture where nothing there has a name."""
+def goal_of(segmented: SegmentedFrame) -> Item:
+    """Return the object in the middle of a segmented picture. Raises BadPicture if no segment has a name."""
     named = [d for d in segmented.detections if clean_text(d.label)]
     if not named:
         raise BadPicture(
             "nothing in the picture was recognised; send one with the thing in the middle, or use words"
         )
     width = segmented.labels.shape[1]
-    scores = _prominence(named, segmented.labels, config)
+    scores = _prominence(named, segmented.labels)
     target = named[int(np.argmax(scores))]
     near = sorted(
         (gap, d.label)
         for d in named
-        if d is not target and d.label != target.label and (gap := _gap(d, target) / width) <= config.gap
+        if d is not target
+        and d.label != target.label
+        and (gap := _gap(d, target) / width) <= PICTURE_GOAL_GAP
     )
-    neighbors = tuple(dict.fromkeys(label for _, label in near))[: config.neighbors]
-    return item_of(Described(target.label, target.caption or target.label, neighbors), config)
+    neighbors = tuple(dict.fromkeys(label for _, label in near))[:PICTURE_GOAL_NEIGHBORS]
+    return item_of(Described(target.label, target.caption or target.label, neighbors))
 
 
-def item_of(shown: Described, config: PictureGoalConfig = PictureGoalConfig()) -> Item:
-    """The thing that is described; a reading with the neighbours, and one without. Raises BadPicture."""
+def item_of(shown: Described) -> Item:
+    """Return the described object, in one reading with its neighbours and one without. Raises BadPicture."""
     category = clean_text(shown.label)
     phrase = clean_text(shown.caption) or category
     if not any(c.isalpha() for c in category):
@@ -93,19 +94,19 @@ def item_of(shown: Described, config: PictureGoalConfig = PictureGoalConfig()) -
     target = QueryVariable(phrase, category)
     cleaned = (clean_text(name) for name in shown.neighbors)
     neighbors = tuple(dict.fromkeys(name for name in cleaned if name and name != category))[
-        : config.neighbors
+        :PICTURE_GOAL_NEIGHBORS
     ]
     alone = QueryGraph((target,), attributes)
     if not neighbors:
         return Item(((alone,),))
-    return Item((_beside((alone,), neighbors, config),))
+    return Item((_beside((alone,), neighbors),))
 
 
-def _beside(
-    readings: tuple[QueryGraph, ...], neighbors: Sequence[str], config: PictureGoalConfig
-) -> tuple[QueryGraph, ...]:
-    """Each reading near all of the neighbours, then each as it is; both weigh 1 together where the readings do."""
-    weight = 1.0 / (1.0 + config.alone_weight)
+def _beside(readings: tuple[QueryGraph, ...], neighbors: Sequence[str]) -> tuple[QueryGraph, ...]:
+    """Return each reading with Near relations to all neighbours, then each without; the total weight stays
+    the same.
+    """
+    weight = 1.0 / (1.0 + PICTURE_GOAL_ALONE_WEIGHT)
     related = []
     for graph in readings:
         first = len(graph.variables)
@@ -117,19 +118,15 @@ def _beside(
 
 
 class DetectedPictures:
-    """Reads pictures of a target with a detector such as perception has; it may load its model with the first."""
+    """Reader that names the object in a picture with a detector; the detector may load its model at the first
+    picture.
+    """
 
-    def __init__(
-        self,
-        detector: Detector,
-        file: PictureConfig | None = None,
-        config: PictureGoalConfig | None = None,
-    ) -> None:
-        self._detector = detector
-        self._file, self._config = file or PictureConfig(), config or PictureGoalConfig()
+    def __init__(self, detector: Detector, file: PictureConfig | None = None) -> None:
+        self._detector, self._file = detector, file or PictureConfig()
 
     def __call__(self, image: bytes) -> Item:
-        """The thing in the middle of the picture. Raises BadPicture."""
+        """Return the object in the middle of the picture. Raises BadPicture."""
         rgb = decode_picture(image, self._file)
         try:
             segmented = self._detector.detect(0.0, rgb)
@@ -137,15 +134,15 @@ class DetectedPictures:
             raise BadPicture(
                 f"the detector that reads pictures cannot run: {error}; or say in words what to find"
             ) from error
-        return goal_of(segmented, self._config)
+        return goal_of(segmented)
 
 
 def with_pictures(directive: Directive, images: Sequence[bytes], read: PictureReader) -> Directive:
-    """The directive with every picture made into words; what its text says beside them stays.
+    """Return the directive with every picture converted to words; words of its text are kept.
 
-    An item's own pictures describe it. `images` came with the whole directive: they describe, in their order, the
-    searches whose target is open ("this thing"), and are searches of their own, before the way back, where none is
-    left. Raises BadPicture.
+    An item's own pictures describe that item. `images` belong to the whole directive: they describe, in
+    order, the FIND steps without a named object ("this thing"); each remaining picture becomes a FIND step
+    before the final RETURN. Raises BadPicture.
     """
     left = list(images)
     steps: list[Step] = []
@@ -170,20 +167,25 @@ def with_pictures(directive: Directive, images: Sequence[bytes], read: PictureRe
 
 
 def parse_beside_picture(text: str, parse: Callable[[str], Directive]) -> Directive:
-    """The directive of a text that comes with a picture: "find this" means the thing in it, and "in the picture" is no
-    place. Raises as `parse` does.
+    """Return the directive of a text sent with a picture. Raises the errors of `parse`.
+
+    "Find this" refers to the pictured object, and "in the picture" is not read as a place.
     """
     placeless = _SHOWN.sub(lambda shown: "the thing" if shown["thing"] else "", text)
     return replace(parse(_POINTED_AT.sub("the thing", placeless)), text=text)
 
 
 def pictures_only(images: Sequence[bytes], read: PictureReader) -> Directive:
-    """To find what each picture shows, in their order. Raises BadPicture."""
+    """Return a directive to find the object of each picture, in order. Raises BadPicture."""
     return with_pictures(Directive("what the picture shows", ()), images, read)
 
 
-def _described(item: Item, shown: Sequence[Item], config: PictureGoalConfig = PictureGoalConfig()) -> Item:
-    """The item with what its pictures show; words have the last word, and several pictures are alternatives."""
+def _described(item: Item, shown: Sequence[Item]) -> Item:
+    """Return the item described by its pictures.
+
+    An item without a named object becomes any of the pictured objects. An item with words keeps them; the
+    objects beside the pictured ones are added as neighbours.
+    """
     if is_open(item):
         return replace(item, alternatives=tuple(a for one in shown for a in one.alternatives), images=())
     neighbors = [
@@ -191,28 +193,29 @@ def _described(item: Item, shown: Sequence[Item], config: PictureGoalConfig = Pi
     ]
     if not neighbors:
         return replace(item, images=())
-    near = tuple(_beside(readings, neighbors[: config.neighbors], config) for readings in item.alternatives)
+    near = tuple(_beside(readings, neighbors[:PICTURE_GOAL_NEIGHBORS]) for readings in item.alternatives)
     return replace(item, alternatives=near, images=())
 
 
-def _prominence(detections: Sequence[Detection], labels: np.ndarray, config: PictureGoalConfig) -> np.ndarray:
-    """(N,) how much each segment is what the picture is of: what it fills of the middle.
+def _prominence(detections: Sequence[Detection], labels: np.ndarray) -> np.ndarray:
+    """Return (N,) float64 scores of how likely each segment is the picture's subject, by the central area it
+    fills.
 
-    The middle of its box would not do: it is not the middle of a thing that the border cuts.
+    The middle of a segment's box is not used: it is wrong for an object cut off by the border.
     """
     height, width = labels.shape
     dy = np.arange(height)[:, None] + 0.5 - height / 2.0
     dx = np.arange(width)[None] + 0.5 - width / 2.0
-    spread = config.spread * math.hypot(width, height) / 2.0
+    spread = PICTURE_GOAL_SPREAD * math.hypot(width, height) / 2.0
     weights = np.exp(-(dx**2 + dy**2) / spread**2)
     values = [d.label_value for d in detections]
     filled = np.bincount(labels.ravel(), weights.ravel(), max(values) + 1) / weights.sum()
-    whole = [1.0 if border_share(d.box, width, height) == 0.0 else config.cut for d in detections]
+    whole = [1.0 if border_share(d.box, width, height) == 0.0 else PICTURE_GOAL_CUT for d in detections]
     return filled[values] * whole * np.array([d.score for d in detections])
 
 
 def _gap(one: Detection, other: Detection) -> float:
-    """Pixels between the boxes of two segments."""
+    """Return the distance in pixels between the boxes of two segments."""
     a, b = one.box, other.box
     dx = max(a.x - b.x - b.width, b.x - a.x - a.width, 0)
     dy = max(a.y - b.y - b.height, b.y - a.y - a.height, 0)

@@ -1,4 +1,6 @@
-"""Likely places of a thing that was not seen yet: near what, in which room (common sense of the text model)."""
+"""Prior probabilities of an unseen object's place: near which objects and in which room it usually is, by
+the lexicon and by similarity of text embeddings.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,18 @@ from functools import lru_cache
 
 import numpy as np
 
-from lodestar.language.config import PriorConfig
 from lodestar.models.lexicon import Lexicon, load_lexicon
 from lodestar.models.phrases import PhraseBook
 
-_SETS = 64  # of labels whose scores are kept; chosen: a scene gains a kind of thing now and then
+# cosine, temperature of the softmax over rooms; chosen: related rooms differ by about 0.1 in all-MiniLM-L6-v2
+PRIOR_TEMPERATURE = 0.05
+PRIOR_UNSURE = 1.0  # weight of the softmax over rooms, in the units of the lexicon; chosen
+# share of an object's score that comes from the rooms that both belong to, the rest from the words; chosen
+PRIOR_ROOM_SHARE = 0.6
+# cosines of two words between which the likeness of the words goes from 0 to 1; chosen
+PRIOR_LIKENESS = (0.30, 0.60)
+
+_SETS = 64  # label sets whose scores are cached; chosen: new kinds of objects are rare
 
 
 @lru_cache(maxsize=1)
@@ -20,39 +29,40 @@ def _room_names() -> tuple[str, ...]:
 
 
 def everyday_words() -> tuple[str, ...]:
-    """Rooms and the nouns of the lexicon: to have their vectors before the first question keeps it quick."""
+    """Return the room names and the lexicon's nouns, to be embedded before the first question."""
     return (*_room_names(), *sorted(load_lexicon().nouns))
 
 
 class CoOccurrence:
-    """Scores in [0, 1] of how likely a target is near a thing or in a room. Deterministic; cached per word, for all
-    with the same phrase book.
+    """Scores in [0, 1] of how likely a target is near an object or in a room. Deterministic; cached per word
+    in the phrase book, which maps phrases to text embeddings.
 
-    Methods raise MissingPhrases where a vector is needed that the book cannot give.
+    Methods raise MissingPhrases if the book cannot supply an embedding.
     """
 
-    def __init__(self, phrases: PhraseBook, config: PriorConfig = PriorConfig()) -> None:
+    def __init__(self, phrases: PhraseBook) -> None:
         self._phrases = phrases
-        self._config = config
         self._rooms_of: dict[tuple[str, str], np.ndarray]
         self._near: dict[tuple[str, str, tuple[str, ...]], np.ndarray]
-        self._rooms_of, self._near = phrases.derived.setdefault((CoOccurrence, config), ({}, {}))
+        self._rooms_of, self._near = phrases.derived.setdefault(CoOccurrence, ({}, {}))
 
     @property
     def rooms(self) -> tuple[str, ...]:
-        """Rooms that are told apart."""
+        """Return the rooms that `room_shares` distinguishes."""
         return _room_names()
 
     def room_shares(self, phrase: str) -> np.ndarray:
-        """Probability (R,) that a thing so called stands in each of `rooms`."""
+        """Return (R,) float64: the probability that an object of this name stands in each of the R
+        `rooms`.
+        """
         key = (self._phrases.model, phrase)
         known = self._rooms_of.get(key)
         if known is not None:
             return known
         vectors = self._phrases.vectors((phrase, *self.rooms))
         cosines = vectors[1:] @ vectors[0]
-        shares = np.exp((cosines - cosines.max()) / self._config.temperature)
-        shares *= self._config.unsure / shares.sum()
+        shares = np.exp((cosines - cosines.max()) / PRIOR_TEMPERATURE)
+        shares *= PRIOR_UNSURE / shares.sum()
         for room, weight in _evidence(phrase).items():
             if room in self.rooms:
                 shares[self.rooms.index(room)] += weight
@@ -63,7 +73,7 @@ class CoOccurrence:
         return shares
 
     def near(self, target: str, labels: Sequence[str]) -> np.ndarray:
-        """(N,): how likely the target is near a thing of each label."""
+        """Return (N,) float64 scores of how likely the target is near an object of each label."""
         if not labels:
             return np.zeros(0)
         places = {label: place for place, label in enumerate(sorted(set(labels)))}
@@ -72,15 +82,14 @@ class CoOccurrence:
         known = self._near.get((self._phrases.model, target, unique))
         if known is not None:
             return known[index]
-        vectors = self._phrases.vectors((target, *unique))  # first, so that all are embedded in one batch
+        # first, so that all words are embedded in one batch
+        vectors = self._phrases.vectors((target, *unique))
         own = np.sqrt(self.room_shares(target))
-        shared = np.array(
-            [float(own @ np.sqrt(self.room_shares(label))) for label in unique]
-        )  # Bhattacharyya
-        low, high = self._config.likeness
+        # Bhattacharyya coefficient
+        shared = np.array([float(own @ np.sqrt(self.room_shares(label))) for label in unique])
+        low, high = PRIOR_LIKENESS
         like = np.clip((vectors[1:] @ vectors[0] - low) / (high - low), 0.0, 1.0)
-        share = self._config.room_share
-        scores = share * shared + (1.0 - share) * like
+        scores = PRIOR_ROOM_SHARE * shared + (1.0 - PRIOR_ROOM_SHARE) * like
         if len(self._near) > _SETS:
             self._near.clear()
         self._near[self._phrases.model, target, unique] = scores
@@ -88,7 +97,7 @@ class CoOccurrence:
 
 
 def _evidence(phrase: str) -> dict[str, float]:
-    """Return the lexicon's rooms of a thing: where it is found, else of which room it tells."""
+    """Return room -> weight by the lexicon: rooms where the object is found, else rooms that it indicates."""
     lexicon: Lexicon = load_lexicon()
     words = phrase.split()
     length = lexicon.known_suffix(words)

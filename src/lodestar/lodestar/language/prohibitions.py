@@ -1,7 +1,7 @@
-"""Accounts for words that forbid: each must have become a constraint, an exclusion or a negated attribute.
+"""Check that every prohibition of a text became a constraint, an exclusion or a negated attribute of the
+directive.
 
-The account reads the words and the finished directive, and nothing of how one became the other. So it holds for
-whatever read the text.
+It compares the text's words with the finished directive, so it works for every parser.
 """
 
 from __future__ import annotations
@@ -31,23 +31,24 @@ _TELLS = frozenset(
 _WISHES = frozenset(
     {"want", "like", "wish", "allow", "let", "need", "permit", "care", "you", "robot", "your"}
 )
-_DENIES = frozenset(
-    {"not", "no", "never", "none", "nothing", "without"}
-)  # of a question, or of what it cannot do
-_MOST_OF_A_WISH = 3  # words: "not want you"
-_FORBID_ACTS = frozenset({"without", "never", "no"})  # an act in "-ing"; "not wearing a hat" describes
-_HAVING = ("IS", "HAS", "WITH", "THERE", "THERE_IS", "SEE_NOW", "FIND")  # tables: "is there no", "with no"
+# words that deny, in questions and in requests that cannot be fulfilled
+_DENIES = frozenset({"not", "no", "never", "none", "nothing", "without"})
+_MOST_OF_A_WISH = 3  # most words of a wish: "not want you"
+# words that forbid an act in "-ing"; "not wearing a hat" describes
+_FORBID_ACTS = frozenset({"without", "never", "no"})
+# tables before "no": "is there no", "with no"
+_HAVING = ("IS", "HAS", "WITH", "THERE", "THERE_IS", "SEE_NOW", "FIND")
 _JOINED = frozenset({"but", "and", COMMA})
 _ALTERNATIVES = frozenset({"or", "nor"})
 _LEAVING = frozenset({"leave", "leaving", "let"})
-_MOST_LEFT = 8  # words of what is left alone
-_AFTER_TELLER = 4  # words from who tells something to the word that denies it
+_MOST_LEFT = 8  # most words between "leave" and "alone"
+_AFTER_TELLER = 4  # most words from the teller to the denial: "I could not"
 
 
 @dataclass(frozen=True)
 class Prohibition:
-    """Words [start, end) of a text that forbid or exclude. after: what they may be about; before: the same, where the
-    thing is named first ("the kitchen is off limits").
+    """Words [start, end) of a text that forbid or exclude. after: words that may name the forbidden object;
+    before: the same if the object comes first ("the kitchen is off limits").
     """
 
     start: int
@@ -58,7 +59,7 @@ class Prohibition:
 
 
 def prohibitions(tokens: Sequence[str]) -> tuple[Prohibition, ...]:
-    """The prohibitions in the words of a text, in order, without idioms that forbid nothing."""
+    """Return the prohibitions in the words of a text, in order, without idioms that forbid nothing."""
     tokens = list(tokens)
     spans = list(_spans(tokens))
     found = []
@@ -74,8 +75,8 @@ def prohibitions(tokens: Sequence[str]) -> tuple[Prohibition, ...]:
 def unaccounted(
     tokens: Sequence[str], directive: Directive, obeyed: Iterable[str] = ()
 ) -> tuple[Prohibition, ...]:
-    """The prohibitions that nothing in a directive keeps. obeyed: clauses that are kept as they are, such as "do not
-    pick up the vase" by a robot without arms.
+    """Return the prohibitions that the directive does not contain. obeyed: clauses that the robot obeys
+    anyway, such as "do not pick up the vase" for a robot without arms.
     """
     tokens = list(tokens)
     found = prohibitions(tokens)
@@ -96,7 +97,7 @@ def unaccounted(
 
 
 def _spans(tokens: list[str]) -> Iterator[tuple[int, int, bool]]:
-    """Begin and end of each prohibition, and whether the thing may be named before it."""
+    """Yield begin and end of each prohibition, and whether its object may be named before it."""
     vocabulary, i = load_vocabulary(), 0
     while i < len(tokens):
         matches = vocabulary.matches(tokens, i)
@@ -113,13 +114,13 @@ def _spans(tokens: list[str]) -> Iterator[tuple[int, int, bool]]:
 
 
 def _left_alone(tokens: list[str], i: int) -> int:
-    """Words of "alone" or "in peace", of "leave the dog alone"."""
+    """Return the number of words of "alone" or "in peace" after "leave", 0 if none: "leave the dog alone"."""
     match = load_vocabulary().match("ALONE", tokens, i)
     return 0 if match is None or _LEAVING.isdisjoint(tokens[max(0, i - _MOST_LEFT) : i]) else match[0]
 
 
 def _forbids_nothing(tokens: list[str], i: int) -> bool:
-    """Whether "no, go back" begins at word i, or "not" there only tells how something is."""
+    """Return whether the words at i forbid nothing: "no, go back", or a "not" that only describes."""
     if tokens[i] == "no":
         after = tokens[i + 1 : i + 2]
         return after == [COMMA] or (bool(after) and not after[0].endswith("ing") and begins(tokens, i + 1))
@@ -127,7 +128,7 @@ def _forbids_nothing(tokens: list[str], i: int) -> bool:
 
 
 def _tells(tokens: list[str], i: int) -> bool:
-    """Whether "not" only tells how something is: "I could not see it", "they have never moved"."""
+    """Return whether "not" at word i only describes: "I could not see it", "they have never moved"."""
     start = max(0, i - _AFTER_TELLER)
     while any(token in (COMMA, STOP, QUESTION) for token in tokens[start:i]):
         start += 1
@@ -146,12 +147,14 @@ def _is_obeyed(one: Prohibition, tokens: list[str], texts: tuple[str, ...]) -> b
 
 
 def _is_asked(one: Prohibition, tokens: list[str], directive: Directive) -> bool:
-    """Whether it stands in a question, or in what the robot cannot do, and forbids no motion."""
+    """Return whether the prohibition is part of a question or of a request that the robot cannot fulfil
+    (`unable`), and forbids no motion.
+    """
     vocabulary = load_vocabulary()
     first = one.said.split()[0]
     before = tokens[one.start - 1] if one.start else ""
     if first == "no" and vocabulary.matches((before,), 0).keys().isdisjoint(_HAVING):
-        return False  # "is the heater on, please no lamp"
+        return False  # "is the heater on, please no lamp" forbids the lamp
     joined = before in _JOINED
     joined = joined or not _WISHES.isdisjoint(one.after[:_MOST_OF_A_WISH])
     if first not in _DENIES or joined or vocabulary.match("GO_NEAR", one.after, 0) is not None:
@@ -169,7 +172,10 @@ def _is_asked(one: Prohibition, tokens: list[str], directive: Directive) -> bool
 
 
 def _forbids_act(one: Prohibition) -> bool:
-    """Whether it forbids to do something, which no attribute of a thing can keep: "without ever touching the rug"."""
+    """Return whether the prohibition forbids an act: "without ever touching the rug".
+
+    A negated attribute cannot express such a prohibition.
+    """
     lexicon, wordnet, vocabulary = load_lexicon(), load_wordnet(), load_vocabulary()
     for word in one.after if one.said.split()[0] in _FORBID_ACTS else ():
         if word.endswith("ing") and wordnet.is_verb(plain_verb(word)) and not lexicon.canonical(word):
@@ -195,7 +201,11 @@ def _is_kept(one: Prohibition, kept: frozenset[str], directive: Directive) -> bo
 def _lost_alternatives(
     tokens: list[str], found: Sequence[Prohibition], kept: frozenset[str]
 ) -> Iterator[Prohibition]:
-    """Prohibitions of which only the first of several things is kept: "avoid the sofa or the bed"."""
+    """Yield the prohibitions whose later alternatives are missing in the directive.
+
+    An example is "the bed" of "avoid the sofa or the bed". kept: word forms that the directive forbids,
+    excludes or negates.
+    """
     for one in found:
         last = None
         for k in range(one.end, one.end + len(one.after)):
@@ -213,7 +223,11 @@ def _lost_alternatives(
 def _lost_before(
     tokens: list[str], found: Sequence[Prohibition], kept: frozenset[str]
 ) -> Iterator[Prohibition]:
-    """Prohibitions of which only the last of several things named before them is kept: "the hall and the attic are"."""
+    """Yield the prohibitions whose earlier names are missing in the directive.
+
+    An example is "the hall" of "the hall and the attic are off limits". kept: word forms that the directive
+    forbids, excludes or negates.
+    """
     for one in found:
         end = one.start - (one.start > 0 and tokens[one.start - 1] in ("are", "is"))
         if not one.before:
@@ -231,7 +245,7 @@ def _lost_before(
 
 
 def _name_start(tokens: list[str], end: int) -> int:
-    """The first word of the name that ends before word `end`, its article included."""
+    """Return the first word of the name that ends before word `end`, its article included."""
     while end > 0 and is_open(tokens, end - 1):
         end -= 1
     vocabulary = load_vocabulary()
@@ -239,7 +253,7 @@ def _name_start(tokens: list[str], end: int) -> int:
 
 
 def _named_after(tokens: list[str], k: int) -> list[str]:
-    """The words of the thing that is named at word k; none where a clause begins."""
+    """Return the words of the object named at word k; none if a clause begins there."""
     if begins(tokens, k):
         return []
     vocabulary = load_vocabulary()
@@ -255,13 +269,13 @@ def _named_after(tokens: list[str], k: int) -> list[str]:
 
 
 def _barred_words(directive: Directive) -> frozenset[str]:
-    """Every word of what a constraint keeps away from, in the forms that are compared."""
+    """Return the forms of every word of the constraints' items, without verbs."""
     words = {word for constraint in directive.constraints for word in _item_words(constraint.item)}
     return frozenset(form for word in words if not _is_act(word) for form in word_forms(word))
 
 
 def _kept_words(directive: Directive) -> frozenset[str]:
-    """Every word by which something is forbidden, excluded or denied, in the forms that are compared."""
+    """Return the forms of every word that is forbidden, excluded or negated in the directive."""
     words: set[str] = set()
     for step in directive.steps:
         graphs: list[QueryGraph] = list(step.scope.rooms)
@@ -277,7 +291,7 @@ def _kept_words(directive: Directive) -> frozenset[str]:
         for predicate in step.asked:
             if predicate.negated and step.item is not None:
                 words |= _predicate_words(step.item.best[0], predicate)
-    # "Do not you dare" is no thing to keep away from.
+    # The verb of "Do not you dare" is no object to keep away from.
     return _barred_words(directive) | frozenset(form for word in words for form in word_forms(word))
 
 
@@ -303,7 +317,7 @@ def _predicate_words(graph: QueryGraph, predicate: Predicate) -> set[str]:
 
 @lru_cache(maxsize=4096)
 def word_forms(word: str) -> frozenset[str]:
-    """A word as it is, in the singular, by its canonical name, and as the plain verb."""
+    """Return a word's forms for comparison: as it is, singular, canonical, and as the base verb."""
     lexicon = load_lexicon()
     forms = {word, lexicon.singular(word), plain_verb(word), lexicon.attribute(word) or word}
     if lexicon.is_generic(word) or load_vocabulary().is_in("ANYTHING", word):

@@ -1,4 +1,6 @@
-"""A compiled referring expression: typed predicates between a target and anchors (FARM 2.3, D.2)."""
+"""Query graphs, the compiled form of referring expressions: typed predicates between a target and anchors
+(FARM 2.3, D.2).
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ PREDICATES = (
     "Near", "On", "Above", "Below", "NextTo", "Between", "Inside", "InRegion",
     "LeftOf", "RightOf", "InFrontOf", "Behind", "Opposite", "Closest", "Farthest", "HasAttribute", "IsCategory",
 )  # fmt: skip
-PATH = "path"  # the category of a way between things
-#: Categories of a place that only its relations tell: "in front of the sofa".
+PATH = "path"  # category of the free space between two objects
+#: Categories of a place defined only by its relations: "in front of the sofa".
 SPOTS = frozenset({"spot", "place", "point", "position"})
 VIEWED = ("LeftOf", "RightOf", "InFrontOf", "Behind")
 _NUMBERED = re.compile(r"(rank|towards|at)=(\d{1,4})$")
@@ -20,7 +22,7 @@ _NUMBERED = re.compile(r"(rank|towards|at)=(\d{1,4})$")
 
 @dataclass(frozen=True)
 class QueryVariable:
-    """Something that is to be bound to an entity: "red chair" of category "chair"."""
+    """A variable to be bound to an entity: phrase "red chair" of category "chair"."""
 
     phrase: str
     category: str
@@ -28,10 +30,10 @@ class QueryVariable:
 
 @dataclass(frozen=True)
 class Side:
-    """Viewpoint from which a side is counted. Variables of the graph, -1 = none.
+    """Rank and viewpoint of a side such as "left". `towards` and `at` index the graph's variables, -1 = none.
 
-    rank: place among the like, counted from that side: 2 = the second from the left. towards: what the viewer
-    faces. at: where the viewer stands.
+    rank: counted from that side among objects of the same kind, 2 = the second from the left. towards: the
+    object that the viewer faces. at: where the viewer stands.
     """
 
     rank: int = 1
@@ -46,7 +48,7 @@ class Side:
 
     @staticmethod
     def of(text: str) -> Side:
-        """The side that a predicate's value states; words that are none of its own say nothing."""
+        """Return the rank and viewpoint that a predicate's value encodes; other words are ignored."""
         found = [match.groups() for word in text.split() if (match := _NUMBERED.match(word))]
         values = {key: int(number) for key, number in found}
         return Side(max(1, values.get("rank", 1)), values.get("towards", -1), values.get("at", -1))
@@ -56,7 +58,7 @@ class Side:
 class Predicate:
     """A relation; `arguments` index the variables, the first is the constrained one.
 
-    value: the attribute, category or region; of a side or a rank without an anchor, a `Side`.
+    value: the attribute, category or region; for a side or a rank without an anchor, a `Side` as text.
     """
 
     name: str
@@ -71,22 +73,22 @@ class Predicate:
 
     @property
     def is_literal(self) -> bool:
-        """Whether `value` is a word rather than a `Side`."""
+        """Return whether `value` is a word rather than a `Side`."""
         return self.name in ("HasAttribute", "IsCategory", "InRegion")
 
     @property
     def side(self) -> Side:
-        """Rank and viewpoint, where the predicate has them."""
+        """Return the rank and viewpoint of a predicate that has them."""
         return Side() if self.is_literal else Side.of(self.value)
 
     @property
     def mentioned(self) -> tuple[int, ...]:
-        """Every variable that the predicate looks at, those of its viewpoint included."""
+        """Return every variable of the predicate, including those of its viewpoint."""
         side = self.side
         return (*self.arguments, *(v for v in (side.towards, side.at) if v >= 0))
 
     def renumbered(self, number: Mapping[int, int]) -> Predicate:
-        """Return the predicate about the same variables under new numbers."""
+        """Return the predicate with its variables renumbered."""
         side = self.side
         value = self.value
         if side.towards >= 0 or side.at >= 0:
@@ -96,7 +98,9 @@ class Predicate:
 
 @dataclass(frozen=True)
 class QueryGraph:
-    """Variable 0 is the target, the others are anchors. `weight` is its share among alternative readings."""
+    """A graph of variables and predicates. Variable 0 is the target, the others are anchors. `weight` is its
+    share among alternative readings.
+    """
 
     variables: tuple[QueryVariable, ...]
     predicates: tuple[Predicate, ...] = ()
@@ -115,24 +119,28 @@ class QueryGraph:
 
     @property
     def target(self) -> QueryVariable:
-        """Return the variable that is looked for."""
+        """Return the variable that is searched for."""
         return self.variables[0]
 
     def of_variable(self, index: int) -> QueryGraph:
-        """The query for one variable by its own words: kind, attributes and room, without its relations to others."""
+        """Return the query for one variable alone: kind, attributes and room, without its relations to
+        others.
+        """
         own = (p for p in self.predicates if p.arguments == (index,) and p.is_literal)
         return QueryGraph((self.variables[index],), tuple(replace(p, arguments=(0,)) for p in own))
 
     def arranged(self, order: Iterable[int]) -> QueryGraph:
-        """Return the graph of these variables in this order, with the predicates that speak of no other one."""
+        """Return the graph of these variables in this order, with the predicates that mention no other
+        variable.
+        """
         number = {old: new for new, old in enumerate(order)}
         kept = tuple(p.renumbered(number) for p in self.predicates if number.keys() >= set(p.mentioned))
         return QueryGraph(tuple(self.variables[k] for k in number), kept, self.weight)
 
     @property
     def path_ends(self) -> tuple[int, ...]:
-        """Variables between which the target runs where it is a path; one where both ends are of a kind ("between the
-        two tables"). None where it is no path, or one that does not say.
+        """Return the variables between which a path target runs; one if both ends are of a kind ("between the
+        two tables"). Empty if the target is no path or its ends are not named.
         """
         if self.target.category != PATH:
             return ()
@@ -141,7 +149,7 @@ class QueryGraph:
 
     @property
     def depth(self) -> int:
-        """Longest chain of relations from the target: 0 without anchors."""
+        """Return the length of the longest chain of relations from the target, 0 without anchors."""
         reached = {0: 0}
         for index in range(len(self.variables)):
             for predicate in self.predicates:
@@ -151,7 +159,7 @@ class QueryGraph:
         return max(reached.values())
 
     def __str__(self) -> str:
-        """For a person: "lamp x0: On(x0, x1) & not HasAttribute(x0, red); desk x1"."""
+        """Return a readable form: "lamp x0: On(x0, x1) & not HasAttribute(x0, red); desk x1"."""
         names = "; ".join(f"x{i} {v.phrase!r}" for i, v in enumerate(self.variables))
         said = [p for p in self.predicates if p.name != "IsCategory"]
         terms = []
@@ -162,7 +170,7 @@ class QueryGraph:
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> QueryGraph:
-        """The graph of plain data. Raises ValueError that says what is wrong with it."""
+        """Return the graph of a parsed JSON object. Raises ValueError that says which part is wrong."""
         try:
             variables = tuple(QueryVariable(str(v["phrase"]), str(v["category"])) for v in data["variables"])
             predicates = tuple(

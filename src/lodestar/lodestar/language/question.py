@@ -9,30 +9,30 @@ from lodestar.language.items import ANYWHERE, Item, Pose, Scope
 from lodestar.language.query_graph import Predicate
 from lodestar.language.time_windows import ANY_TIME, Act, TimeWindow
 
-#: Confidence of a reading of every word; of a plain question that is near in meaning; and of the question words and a
-#: noun phrase alone.
+#: Confidence of a complete reading, of a template question of similar meaning, and of a reading of only the
+#: question words and a noun phrase.
 WHOLE, LIKELY, PARTIAL = 1.0, 0.8, 0.5
 
 
 class QuestionKind(IntEnum):
     """Kinds of questions. The numbers are those of MemoryQuestion.msg."""
 
-    WHERE = 0  # is, was or was seen
-    WHEN = 1  # something was seen, or was done
+    WHERE = 0  # where the item is, was or was seen
+    WHEN = 1  # when the item was seen or the act was done
     HOW_LONG = 2
     HOW_OFTEN = 3
     HOW_MANY = 4
-    IS_THERE = 5  # such a thing, or is `asked` true of it
-    WHICH = 6  # of the item's kind fits what is said of it
-    WHAT_THERE = 7  # in, on or near something
+    IS_THERE = 5  # whether there is such an object, or `asked` is true of it
+    WHICH = 6  # which objects of the item's kind fit the description
+    WHAT_THERE = 7  # which objects are in, on or near a place
     ATTRIBUTE = 8  # a property of the item
     WHAT_HAPPENED = 9
-    WHAT_DONE = 10  # by the robot
-    WHY = 11  # the robot did so
+    WHAT_DONE = 10  # the robot's actions
+    WHY = 11  # why the robot did it
     WHERE_ARE_YOU = 12
-    BEEN_HERE = 13  # at the item, or at this place
-    HOW_FAR = 14  # from the item to the other; without an item, how far the robot went
-    OTHER = 15  # nothing that a memory of places and things answers: knowledge, opinion, the future
+    BEEN_HERE = 13  # whether the robot has been at the item, or at this place
+    HOW_FAR = 14  # distance from the item to the other; without an item, the robot's travelled distance
+    OTHER = 15  # cannot be answered from a memory of places and objects: knowledge, opinion, the future
 
 
 class AnswerType(IntEnum):
@@ -40,31 +40,33 @@ class AnswerType(IntEnum):
 
     PLACE = 0
     TIME = 1
-    DURATION = 2  # s
+    DURATION = 2  # seconds
     NUMBER = 3
     YES_NO = 4
     TEXT = 5
 
 
 class Occurrence(IntEnum):
-    """Choice of a time. The numbers are those of MemoryQuestion.msg."""
+    """Occurrence of an event that a question asks for. The numbers are those of MemoryQuestion.msg."""
 
     ANY = 0
     FIRST = 1
     LAST = 2
-    EACH = 3  # every one of them
+    EACH = 3  # all occurrences
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question.
+    """A question to the memory.
 
-    item: the thing, room or place that it is about; without alternatives where a picture, or what is in view, stands
-    for it. asked: predicates of the item's first variable of which one or all may be true. other: a second thing, of
-    HOW_FAR. scope: where. window: when. pose: a place as numbers. act: what was done; None = seen, or just there.
-    attribute: of ATTRIBUTE, in the speaker's words; of WHICH and WHERE "most often" or "least often", if of several the
-    one seen or visited so often is meant. past: whether it asks how things were. here: at the place where the robot is.
-    image: whether a picture, or what is in view, is needed. confidence: WHOLE, LIKELY or PARTIAL.
+    item: the object, room or place asked about; without alternatives if a picture or the current view shows
+    it. asked: predicates about the item's first variable whose truth is asked for. other: HOW_FAR only, the
+    second object. scope: area that the question is limited to. window: time that it is limited to. pose: a
+    position given as numbers. act: the event asked about; None = the item was seen, or is present. attribute:
+    in ATTRIBUTE, the property asked for, in the speaker's words; in WHICH and WHERE, "most often" or "least
+    often" selects one of several by how often it was seen or visited. past: the question is about the past.
+    here: it is about the robot's current place. image: a picture or the current view is needed. confidence:
+    WHOLE, LIKELY or PARTIAL.
     """
 
     kind: QuestionKind
@@ -92,17 +94,17 @@ class Question:
 
     @property
     def is_partial(self) -> bool:
-        """Whether only its first words and a noun were read."""
+        """Return whether only the first words and one noun of the text were read."""
         return self.confidence < LIKELY
 
     @property
     def is_likely(self) -> bool:
-        """Whether it is a plain question that is near in meaning to what was said, and not the words themselves."""
+        """Return whether the question is a template of similar meaning and not the text's own reading."""
         return LIKELY <= self.confidence < WHOLE
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """Every phrase that it speaks of, in order: their vectors are needed to answer it."""
+        """Return every phrase of the question, sorted; their text embeddings are needed to answer it."""
         events = (event.item for event in self.window.events)
         items = [item for item in (self.item, self.other, *events) if item is not None]
         graphs = [graph for item in items for graph in (*item.graphs, *item.excluded)]

@@ -1,4 +1,4 @@
-"""Readings of all words that hardly mean what was asked: "which object with a been inside it is there"."""
+"""Detection of complete readings that are probably wrong: "which object with a been inside it is there"."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _AFTER_VERBS = frozenset({"in", "at", "on", "to", "out", "up", "off", "away"})
 
 
 def is_doubtful(question: Question) -> bool:
-    """Whether a thing that the question names is none, or nothing that it asks for is noticed by a robot."""
+    """Return whether the question names an implausible object or an event that the robot cannot observe."""
     act = question.act
     if act is not None and act.verb not in (_deeds() if act.own else _happenings()):
         return True
     kind, attribute = question.kind, question.attribute
     if kind is QuestionKind.HOW_LONG and question.act is not None and question.act.verb == "pass":
-        return True  # "how much time did you pass in the kitchen"
+        return True  # "pass" is no act in "how much time did you pass in the kitchen"
     if kind is QuestionKind.ATTRIBUTE and not question.image and attribute not in attributes() - {"kind"}:
-        # "what does the office lack", "what is the meeting room"; but "what is the brown object next to the door"
+        # Doubtful: "what does the office lack", "what is the meeting room"; plain: "what is the brown object".
         return not (attribute == "kind" and _is_described(question))
     if kind is QuestionKind.WHICH and question.item is not None and is_open(question.item):
-        return True  # "which object"
+        return True  # "which object" names no kind
     if kind is QuestionKind.WHICH and question.item is not None and _holds(question):
-        return True  # "what piece of furniture carries the lamp"
+        return True  # "what piece of furniture carries the lamp" is about On, not Inside
     if any(p.name == "HasAttribute" and not _is_state(p.value) for p in question.asked):
         return True
     items = [item for item in (question.item, question.other) if item is not None]
@@ -44,7 +44,9 @@ def is_doubtful(question: Question) -> bool:
 
 
 def drops_state(found: Question | None, plain: Question) -> bool:
-    """Whether a state that was asked for is not in the plain question: "was the sidewalk crowded"."""
+    """Return whether `found` asks for a state of one word, such as "crowded" in "was the sidewalk crowded", and
+    `plain`, another reading of the same text, asks for none.
+    """
     if found is None or found.is_partial or not found.asked:
         return False
     states = all(p.name == "HasAttribute" and len(p.value.split()) == 1 for p in found.asked)
@@ -52,7 +54,10 @@ def drops_state(found: Question | None, plain: Question) -> bool:
 
 
 def _holds(question: Question) -> bool:
-    """Whether furniture is asked for by what is inside it, which is what stands on it as a rule."""
+    """Return whether the question asks for furniture or a surface with something "inside".
+
+    In such a question "inside" usually means "on".
+    """
     graphs = question.item.best if question.item is not None else ()
     return any(
         graph.variables[0].category in ("furniture", "surface")
@@ -62,7 +67,9 @@ def _holds(question: Question) -> bool:
 
 
 def _is_described(question: Question) -> bool:
-    """Whether it asks what a thing is that is told by its look or its place alone: "the brown object"."""
+    """Return whether the question describes an object only by appearance or place and leaves its kind open:
+    "the brown object".
+    """
     if question.item is None:
         return False
     graphs = question.item.best
@@ -71,9 +78,9 @@ def _is_described(question: Question) -> bool:
 
 
 def is_of_future(words: Sequence[str]) -> bool:
-    """Whether the words ask for what is yet to come, which no memory tells.
+    """Return whether the words ask about the future, which no memory can answer.
 
-    "Will you?" and "will you tell me" are courtesies, and "where will I find" asks where something is.
+    "Will you?" and "will you tell me" are courtesies, and "where will I find" asks for a place.
     """
     return "tomorrow" in words or any(_is_of_future(words, i) for i in range(len(words)))
 
@@ -100,9 +107,10 @@ _BEING = frozenset({"be", "happen", "move", "come", "go", "stand", "see", "do"})
 
 
 def is_of_capacity(words: Sequence[str]) -> bool:
-    """Whether the words ask how many more there could be: "how many more boxes fit", "how many empty slots are left".
+    """Return whether the words ask for free capacity: "how many more boxes fit", "how many empty slots are
+    left".
 
-    A memory counts what was seen, and no room for what was not.
+    The memory counts seen objects, not free space.
     """
     said = set(words)
     if not (("how" in said and said & {"many", "much"}) or said & {"number", "count", "amount"}):
@@ -126,7 +134,7 @@ _SPOTS = frozenset({"slot", "space", "spot", "place", "position", "room", "bay",
 
 
 def is_plain_time(window: TimeWindow) -> bool:
-    """Whether every event of a window is one that the robot notices or does."""
+    """Return whether every event that limits the time window is an act that the robot does or notices."""
     acts = [event.act for event in window.events]
     return all(act is not None and act.verb in _deeds() for act in acts)
 
@@ -151,7 +159,7 @@ def _is_odd(graph: QueryGraph) -> bool:
     if any(_is_no_thing(variable.category) for variable in graph.variables):
         return True
     if any(load_lexicon().is_generic(variable.category) for variable in graph.variables[1:]):
-        return True  # "a room with a suitcase inside the object"
+        return True  # a generic anchor, as in "a room with a suitcase inside the object"
     looks = (p.value.split() for p in graph.predicates if p.name == "HasAttribute")
     return any(_is_no_look(words) for words in looks if words)
 
@@ -164,23 +172,26 @@ def _is_state(said: str) -> bool:
 def _is_no_thing(name: str) -> bool:
     words, lexicon = name.split(), load_lexicon()
     if len(words) > 1 and (words[-1] in _OCCURRENCES or _is_done(words[0])):
-        return True  # "trash can last", "saw chairs"
+        return True  # a verb or occurrence read as part of a name: "trash can last", "saw chairs"
     if not words or lexicon.is_generic(name) or lexicon.known_suffix(words) or is_place(name):
         return False
     last = words[-1]
     if any(singular(word) != word and lexicon.canonical(word) for word in words[:-1]):
-        return True  # "chairs stands"
+        return True  # a verb read as a noun: "chairs stands"
     return last in frame_words() or (is_known(last) and not load_wordnet().is_noun(singular(last)))
 
 
 def _is_done(word: str) -> bool:
-    """Whether the word is a past form of something that is asked about: "seen", "taken", "put"."""
+    """Return whether the word is a past form of an event verb: "seen", "taken", "put"."""
     found = load_question_words().matches((word,), 0)
     return word in IRREGULAR and not found.keys().isdisjoint(("SEE", "CHANGED_BY", "HAPPEN", "LEFT", "PUT_Q"))
 
 
 def _is_no_look(words: Sequence[str]) -> bool:
-    """Whether it is a word of how one asks, or what the thing did: "stayed in", "happened", "gone", "last seen"."""
+    """Return whether the words state an event or only form the question: "happened", "last seen".
+
+    Such words describe no appearance of an object.
+    """
     own = load_question_words()
     if own.match("GONE", words, 0) is not None or (len(words) == 1 and _is_done(words[0])):
         return True

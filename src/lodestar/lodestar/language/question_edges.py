@@ -1,4 +1,4 @@
-"""Words of a question that ask nothing, an occurrence such as "last", and a clause, taken out of it."""
+"""Removal of words that carry no content: courtesies, occurrences such as "last", and relative clauses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _MARKS = (COMMA, QUESTION, STOP)
 
 
 def without_edges(words: Sequence[str]) -> tuple[list[str], str]:
-    """The words without those around them that ask nothing, and which occurrence they mean ("" = not said)."""
+    """Return the words without courtesies at both ends, and the occurrence stated there.
+
+    The occurrence is "first" or "last", "" = none.
+    """
     vocabulary = load_question_words()
     kept, times, moved = list(words), "", True
     while moved and kept:
@@ -40,7 +43,7 @@ def without_edges(words: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _without_middle(words: Sequence[str]) -> list[str]:
-    """The words without adverbs after an auxiliary or its subject: "have you ever seen"."""
+    """Return the words without adverbs after an auxiliary or its subject: "ever" of "have you ever seen"."""
     vocabulary, i = load_question_words(), 0
     kept: list[str] = []
     while i < len(words):
@@ -60,7 +63,9 @@ def _without_middle(words: Sequence[str]) -> list[str]:
 
 
 def without_occurrence(words: Sequence[str]) -> tuple[list[str], str]:
-    """The words without "last" or "first" before what was done, and which it is: "when did the box first appear"."""
+    """Return the words without "last" or "first" before the verb, and that occurrence: "when did the box
+    first appear".
+    """
     vocabulary = load_question_words()
     for i in range(2, len(words) - 1):
         meant = vocabulary.match("TIMES_MEANT", words, i)
@@ -77,7 +82,10 @@ def without_occurrence(words: Sequence[str]) -> tuple[list[str], str]:
 
 
 def without_clause(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
-    """The words without a clause that says how a thing is known: "the street (that) you crossed"."""
+    """Return the words without a closing clause about the robot's act, and the meaning of that clause.
+
+    An example is "(that) you crossed" in "which is the street that you crossed".
+    """
     vocabulary, function = load_question_words(), load_vocabulary()
     for i in range(3, len(words)):
         new = vocabulary.match("IS_NEW", words, i)

@@ -1,4 +1,4 @@
-"""The kind of a question by its first words."""
+"""Recognition of a question's kind by its first words."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from lodestar.language.vocabulary import load_vocabulary
 
 
 def opening_of(words: Sequence[str], asks: bool) -> dict[str, Any] | None:
-    """The meaning of the opening with most words, with their number as `length`; None where nothing is asked.
+    """Return the meaning of the longest matching opening, with its number of words as `length`; None if
+    nothing is asked.
 
-    asks: whether a question mark ends the words, so that they ask for something even if nothing here says for what.
+    asks: a question mark ends the words, so an unknown opening is a question of kind "other".
     """
     best: tuple[int, Opening, dict[str, Any]] | None = None
     for opening in load_openings():
@@ -31,7 +32,9 @@ def opening_of(words: Sequence[str], asks: bool) -> dict[str, Any] | None:
 
 
 def _matched(tables: Sequence[str], words: Sequence[str]) -> tuple[int, dict[str, Any]] | None:
-    """Return how many words the tables cover from the first on, and their values."""
+    """Return the number of words that the tables match from the first word on, and their values; None for no
+    match.
+    """
     own, function = load_question_words(), load_vocabulary()
     i, values = 0, {}
     for table in tables:

@@ -1,4 +1,4 @@
-"""Questions in the order that the rules read: the question word first, then the verb, then its subject."""
+"""Reordering of questions into the order that the rules read: question word, verb, subject."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _ASKED = (
     "WHAT",
     "WHO",
 )
-_NAMING = ("HOW_MANY", "WHICH_Q")  # question words before a noun
-_TO_INVERT = ("BE", "HAVE", "DO", "MODAL")  # verbs that stand before the subject of a question
+_NAMING = ("HOW_MANY", "WHICH_Q")  # tables of question words before a noun
+_TO_INVERT = ("BE", "HAVE", "DO", "MODAL")  # tables of verbs before the subject of a question
 _BEFORE_WHAT = frozenset({"in", "on", "at", "upon", "from", "into", "since", "for", "inside"})
-_LONGEST_FRAME = 8  # words before what is asked: "would you be so kind as to tell me"
+_LONGEST_FRAME = 8  # words before the question word: "would you be so kind as to tell me"
 _IT = frozenset({"it", "that", "this", "there"})
 
 
 def reordered(before: Sequence[Sequence[str]], words: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the question in other orders, likeliest first; each keeps all words that say something.
+    """Yield the question in other word orders, likeliest first; each keeps all words with content.
 
-    before: the sentences said before. "tell me what the mug stands on", "the mug stands on what" and "the mug stands on
-    something. what is it" all ask "what does the mug stand on".
+    before: the sentences before it. "tell me what the mug stands on", "the mug stands on what" and "the mug
+    stands on something. what is it" all ask "what does the mug stand on".
     """
     said = without_frame(words)
     stated = _of_statement(before, said)
@@ -48,12 +48,15 @@ def reordered(before: Sequence[Sequence[str]], words: Sequence[str]) -> Iterator
 
 
 def is_of_statement(before: Sequence[Sequence[str]], words: Sequence[str]) -> bool:
-    """Whether it asks what "something" is, or when it was, that the sentence before says, or about its room."""
+    """Return whether the question refers to the sentence before it.
+
+    It may ask about that sentence's "something", its time, or the room that the sentence names.
+    """
     return _of_statement(before, words) is not None or _of_topic(before, words) is not None
 
 
 def without_frame(words: Sequence[str]) -> list[str]:
-    """The words from the question word on, where those before say only that something is to be told."""
+    """Return the words from the question word on, if the words before only ask to be told."""
     vocabulary = load_question_words()
     named = (n for n in nouns_of(words) if not vocabulary.is_in("TELLING", n.text.split()[-1]))
     first = min((noun.begin for noun in named), default=len(words))
@@ -69,7 +72,7 @@ def without_frame(words: Sequence[str]) -> list[str]:
 
 
 def _exact(words: Sequence[str]) -> list[str]:
-    """The words without "approximately" after the question words."""
+    """Return the words without "approximately" after the question words."""
     vocabulary, start = load_question_words(), _asked_at(words, 0) if words else 0
     end = start
     while start and end < len(words) - 1 and vocabulary.is_in("ROUGHLY", words[end]):
@@ -78,7 +81,7 @@ def _exact(words: Sequence[str]) -> list[str]:
 
 
 def _asked_at(words: Sequence[str], i: int) -> int:
-    """Number of words of the question words that begin here, with a preposition before them; 0 = none."""
+    """Return the number of question words at word i, with a preposition before them; 0 = none."""
     vocabulary = load_question_words()
     longest = max((match[0] for t in _ASKED if (match := vocabulary.match(t, words, i))), default=0)
     if not longest and words[i] in _BEFORE_WHAT and i + 1 < len(words):
@@ -91,7 +94,9 @@ def _asked_at(words: Sequence[str], i: int) -> int:
 
 
 def _fronted(words: Sequence[str]) -> list[str] | None:
-    """The words with the question word first: "the mug is in which room". None where it is, or there is none."""
+    """Return the words with the question word moved to the front ("the mug is in which room"), or None for no
+    change.
+    """
     if not words or _asked_at(words, 0):
         return None
     for i in range(1, len(words)):
@@ -103,7 +108,7 @@ def _fronted(words: Sequence[str]) -> list[str] | None:
 
 
 def _with_noun(words: Sequence[str], i: int, length: int) -> int:
-    """Number of the question words and of the noun that they ask for: "which room", "how many chairs", "what color"."""
+    """Return the number of the question words and their noun: "which room", "how many chairs", "what color"."""
     vocabulary, end = load_question_words(), i + length
     attribute = vocabulary.match("ATTR", words, end)
     if attribute is not None and not vocabulary.is_in("BE", words[end]):
@@ -124,7 +129,9 @@ def _with_noun(words: Sequence[str], i: int, length: int) -> int:
 
 
 def _inverted(words: Sequence[str]) -> list[str] | None:
-    """The words with the verb before its subject: "when the mug was moved". None where nothing is to be changed."""
+    """Return the words with the verb moved before its subject ("when the mug was moved"), or None for no
+    change.
+    """
     if not words:
         return None
     vocabulary = load_question_words()
@@ -140,12 +147,14 @@ def _inverted(words: Sequence[str]) -> list[str] | None:
         if match is not None and not (table == "HAVE" and end + match[0] == len(words)):
             verb = words[end : end + match[0]]
             return [*words[:length], *verb, *words[length:end], *words[end + match[0] :]]
-    now = words[end].endswith("s") and not words[end].endswith("ss")  # "stands", "has"
+    now = words[end].endswith("s") and not words[end].endswith("ss")  # "stands", "has": present tense
     return [*words[:length], "does" if now else "did", *words[length:]]
 
 
 def _end_of_subject(words: Sequence[str], start: int) -> int | None:
-    """Return the end of the subject that begins here: the robot, somebody, "there", or a thing with its description."""
+    """Return the end of the subject at `start`: the robot, somebody, "there", or a described object; None if
+    there is none.
+    """
     vocabulary, function = load_question_words(), load_vocabulary()
     if start >= len(words) or any(vocabulary.is_in(t, words[start]) for t in _TO_INVERT):
         return None
@@ -155,7 +164,7 @@ def _end_of_subject(words: Sequence[str], start: int) -> int | None:
             return start + match[0]
     if words[start] in ("there", "it"):
         return start + 1
-    if vocabulary.match("TIME_Q", words, start) is not None:  # "the last time you saw the mug was"
+    if vocabulary.match("TIME_Q", words, start) is not None:  # e.g. "the last time you saw the mug was"
         return next((i for i in range(len(words) - 1, start, -1) if vocabulary.is_in("BE", words[i])), None)
     nouns = {noun.begin: noun.end for noun in nouns_of(words)}
     end = nouns.get(start)
@@ -170,7 +179,10 @@ def _end_of_subject(words: Sequence[str], start: int) -> int | None:
 
 
 def _of_topic(before: Sequence[Sequence[str]], words: Sequence[str]) -> list[str] | None:
-    """The question in the room that is named before it: "the meeting room: how many boxes"."""
+    """Return the question with the room named before it, as in "the meeting room: how many boxes".
+
+    None if the sentence before it is not just a room.
+    """
     nouns = nouns_of(before[-1]) if before else []
     if len(nouns) != 1 or not nouns[0].is_room or (nouns[0].begin, nouns[0].end) != (0, len(before[-1])):
         return None
@@ -180,7 +192,10 @@ def _of_topic(before: Sequence[Sequence[str]], words: Sequence[str]) -> list[str
 
 
 def _of_statement(before: Sequence[Sequence[str]], words: Sequence[str]) -> list[str] | None:
-    """Return the question about the sentence before: "the mug was moved. when was that"."""
+    """Return the question merged with the sentence before it, None if it does not refer to it.
+
+    "The mug was moved. When was that" becomes "when the mug was moved".
+    """
     length = _asked_at(words, 0) if words else 0
     if not length or not before:
         return None
@@ -194,7 +209,7 @@ def _of_statement(before: Sequence[Sequence[str]], words: Sequence[str]) -> list
         i = next((k for k, word in enumerate(stated) if word in ("something", "somethings")), None)
         if i is None:
             return None
-        if i == 1 and vocabulary.is_in("BE", stated[0]):  # "is something gone from the kitchen"
+        if i == 1 and vocabulary.is_in("BE", stated[0]):  # e.g. "is something gone from the kitchen"
             return [*asked, stated[0], *stated[2:]]
         if i and vocabulary.is_in("BE", stated[i - 1]) and stated[0] == "there":
             return [*asked, stated[i - 1], *stated[i + 1 :]]

@@ -1,4 +1,6 @@
-"""Questions in plain English as typed records, by the rules of `questions.yaml`, or else by their first words."""
+"""Parser that reads questions in plain English by the rules of `questions.yaml`, or else by their first
+words.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,10 @@ from lodestar.language.time_windows import ANY_TIME
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.embedder import EmbedderUnavailable
 
+LIKELY_DOUBTFUL = 0.70  # score from which it replaces a doubtful reading of all words
+
 EXAMPLE = 'ask for example "where did you last see the red mug?" or "how many chairs are in the kitchen?"'
-MAX_QUESTION = 45  # words: the chart of a longer one takes too long
+MAX_QUESTION = 45  # words; the chart of a longer question takes too long
 _NAMED_FIRST = ("which", "how_many")
 _MARKS = (COMMA, QUESTION, STOP)
 _NEED = frozenset({("something", "to"), ("anything", "to"), ("something", "for"), ("anything", "for")})
@@ -50,20 +54,20 @@ _NEED = frozenset({("something", "to"), ("anything", "to"), ("something", "for")
 
 @dataclass(frozen=True)
 class _Core:
-    """The words of the question itself. asks: a question mark ends it."""
+    """Words of one sentence of the text. asks: a question mark ends it."""
 
     words: tuple[str, ...]
     asks: bool
 
 
 def read_question(text: str, named: Item | None = None, likely: LikelyQuestions | None = None) -> Question:
-    """The question of a text; a text that says more ends with it.
+    """Return the question of a text; if there are several sentences, the last question counts.
 
-    named: what "it" stands for, where the text does not say. likely: finds the plain question that is nearest in
-    meaning where no rule reads every word, or where what they read is doubtful. Without one near enough such a question
-    is partial: its kind is that of its first words, its item the first thing that they name. Raises EmptyDirective
-    where there is no text, NotUnderstood where it is too long, not English, asks for nothing, or orders instead of
-    asking.
+    named: the item that "it" means if the text does not say. likely: finds the question template nearest in
+    meaning if no rule reads every word, or the reading is doubtful. If no template is near enough, such a
+    question is partial: its kind comes from its first words, its item is the first object that it names.
+    Raises EmptyDirective for an empty text, NotUnderstood if it is too long, not English, asks for nothing,
+    or gives an order.
     """
     words = readable_words(
         with_clock_words(text) if len(text) <= MAX_CHARACTERS else text, "question", EXAMPLE
@@ -91,23 +95,23 @@ def read_question(text: str, named: Item | None = None, likely: LikelyQuestions 
         found = _in_other_order(stated, core, draft, named, times) or found
     unclear = found is None or found.is_partial or is_doubtful(found)
     if likely is not None and unclear and not _names_need(found, core.words):
-        # "I have some rubbish. Where can I put it?" looks for no rubbish
+        # the subject of "I have some rubbish. Where can I put it?" is not the rubbish
         bare = len(core.words) == 1 or not {"i", "we"}.isdisjoint(core.words)
         before = () if bare else tuple(word for one in said[:-1] for word in (*one.words, STOP))
         found = _by_meaning(before, core, found, likely) or found
     if found is None:
         assert refused is not None
         raise refused
-    # "where will the mug be", "how many more mugs fit on it": no memory tells, wherever it is now
+    # the memory cannot answer "where will the mug be", "how many more mugs fit on it"
     if is_of_future(core.words) or is_of_capacity(core.words):
         found = replace(found, kind=QuestionKind.OTHER)
     return replace(found, text=text)
 
 
 def _names_need(found: Question | None, words: Sequence[str]) -> bool:
-    """Whether it asks where something is that serves a purpose: "something to climb up on to change a lamp".
+    """Return whether the question asks where to find an object for a purpose: "something to climb up on".
 
-    Which things do is known from their uses, and not from the things that the purpose names.
+    Such objects are known from their uses, not from the objects that the purpose names.
     """
     if found is None or found.kind is not QuestionKind.WHERE or found.item is None:
         return False
@@ -120,7 +124,10 @@ def load_questions() -> None:
 
 
 def _read(core: _Core, draft: Draft, named: Item | None, told_times: str = "") -> Question:
-    """The question of its words. told_times: the occurrence that a sentence before it means."""
+    """Return the question of one sentence.
+
+    told_times: the occurrence ("first", "last") stated by an earlier sentence.
+    """
     words, times = without_edges(core.words)
     try:
         words, said = split_window(words)
@@ -136,7 +143,7 @@ def _read(core: _Core, draft: Draft, named: Item | None, told_times: str = "") -
 def _in_other_order(
     before: Sequence[Sequence[str]], core: _Core, draft: Draft, named: Item | None, times: str
 ) -> Question | None:
-    """The question with its words in another order, None where none is read as a whole."""
+    """Return the question in the first word order that the rules read completely, None if there is none."""
     for words in reordered(before, core.words):
         try:
             found = _read(_Core(tuple(words), True), replace(draft), named, times)
@@ -150,7 +157,10 @@ def _in_other_order(
 def _by_meaning(
     before: Sequence[str], core: _Core, found: Question | None, likely: LikelyQuestions
 ) -> Question | None:
-    """The plain question that is nearest in meaning, None where none is near enough. found: as far as it was read."""
+    """Return the template question nearest in meaning, None if none is near enough.
+
+    before: words of the earlier sentences. found: the reading by the rules.
+    """
     words, window = without_frame(core.words), ANY_TIME
     with suppress(ValueError):
         rest, said = split_window(words)
@@ -161,9 +171,9 @@ def _by_meaning(
         return None
     try:
         near = likely.nearest(words, found)
-    except (LookupError, EmbedderUnavailable):  # the rules alone read
+    except (LookupError, EmbedderUnavailable):  # no embedder: only the rules read
         return None
-    if near is None or (found is not None and not found.is_partial and near.score < likely.config.doubtful):
+    if near is None or (found is not None and not found.is_partial and near.score < LIKELY_DOUBTFUL):
         return None
     try:
         plain = _read(_Core(tuple(near.text.rstrip("?").split()), True), Draft(), None)
@@ -179,7 +189,10 @@ def _by_meaning(
 def _of_words(
     words: Sequence[str], said: NamedTime, told: dict[str, Any], core: _Core, draft: Draft, named: Item | None
 ) -> Question:
-    """The question of the words that are left. told: what a clause of them says already."""
+    """Return the question of the words that remain after times, courtesies and clauses were removed.
+
+    said: the removed time. told: the meaning of the removed clause. core: the whole sentence.
+    """
     window, times = said.window, said.times
     draft_before = replace(draft)
     unread: DirectiveError | None = None
@@ -206,7 +219,7 @@ def _of_words(
 
 
 def _with_subject(question: Question) -> Question:
-    """The question with its thing, or what it asks next to, in place of "it" in the window."""
+    """Return the question with "it" in its time window replaced by the question's object or place."""
     item = question.item
     if question.kind is QuestionKind.WHAT_THERE and item is not None and item.neighbor_graphs:
         item = Item(((item.neighbor_graphs[0],),))
@@ -214,7 +227,7 @@ def _with_subject(question: Question) -> Question:
 
 
 def _naming(words: Sequence[str], kind: str) -> Sequence[str]:
-    """The words in which the thing that is asked about is named first."""
+    """Return the part of the words whose first noun is the question's object. kind: kind of question."""
     if kind not in _NAMED_FIRST:
         return without_subject(words)
     vocabulary = load_question_words()
@@ -231,7 +244,10 @@ def _naming(words: Sequence[str], kind: str) -> Sequence[str]:
 
 
 def _readings(words: Sequence[str]) -> list[Reading]:
-    """Readings of all the words, best first; nouns may end before a verb."""
+    """Return the grammar's readings of all the words, best first.
+
+    Each noun is tried whole and cut before a verb.
+    """
     if not words:
         return []
     chart = load_chart("question")
@@ -239,11 +255,11 @@ def _readings(words: Sequence[str]) -> list[Reading]:
     return sorted(found, key=lambda reading: reading.cost)
 
 
-# --- the words that ask -------------------------------------------------------------------------------------------
+# --- recognising questions ----------------------------------------------------------------------------------------
 
 
 def _sentences(words: Sequence[str]) -> list[_Core]:
-    """Sentences in the order of saying. A comma parts where a question begins after it."""
+    """Return the sentences in order. A comma ends a sentence if a question begins after it."""
     found: list[_Core] = []
     fronted: tuple[str, ...] = ()
     start = 0
@@ -266,7 +282,9 @@ def _sentences(words: Sequence[str]) -> list[_Core]:
 
 
 def _is_fronted(words: Sequence[str]) -> bool:
-    """Whether the words are a place or an occurrence that is said before the question: "in the office, how many"."""
+    """Return whether the words are a place or an occurrence said before the question: "in the office, how
+    many".
+    """
     occurrence = load_question_words().match("TIMES_MEANT", words, 0)
     if occurrence is not None and occurrence[0] == len(words):
         return True
@@ -284,13 +302,13 @@ def _is_fronted(words: Sequence[str]) -> bool:
 
 
 def _up_to_question(said: list[_Core]) -> list[_Core]:
-    """The sentences up to the last that asks: "where is the mug? I need it."."""
+    """Return the sentences up to the last question: "where is the mug?" of "where is the mug? I need it."."""
     asking = [i for i, core in enumerate(said) if core.asks or _asks_at(core.words, 0)]
     return said[: asking[-1] + 1] if asking else said
 
 
 def _is_english(words: Sequence[str]) -> bool:
-    """Whether some word is one that English sentences are built with, and that other languages do not have."""
+    """Return whether some word is a function word that only English has."""
     vocabulary, own = load_vocabulary(), load_question_words()
     return any(
         len(word) > 2
@@ -300,13 +318,13 @@ def _is_english(words: Sequence[str]) -> bool:
 
 
 def _asks_at(words: Sequence[str], i: int) -> bool:
-    """Whether the words from i on begin as questions do."""
+    """Return whether a question begins at word i."""
     rest, _ = without_edges(words[i:])
     return bool(rest) and opening_of(rest, False) is not None
 
 
 def _check_orders(said: Sequence[_Core]) -> None:
-    """Raises NotUnderstood where a sentence orders something beside what it asks."""
+    """Raise NotUnderstood if a sentence gives an order beside the question."""
     vocabulary = load_question_words()
     for core in said:
         words, _ = without_edges(core.words)
@@ -319,7 +337,7 @@ def _check_orders(said: Sequence[_Core]) -> None:
 
 
 def _shows(words: Sequence[str]) -> bool:
-    """Whether a sentence ends with what it shows: "I found this one"."""
+    """Return whether a sentence ends with "this" or the like for a shown object: "I found this one"."""
     vocabulary = load_question_words()
     kept = [word for word in words if word not in _MARKS]
     return any(
@@ -329,9 +347,10 @@ def _shows(words: Sequence[str]) -> bool:
 
 
 def _remember(draft: Draft, words: Sequence[str]) -> str:
-    """Keep the thing that a sentence before the question names, which "it" may stand for.
+    """Store the object that a sentence before the question names, which "it" may refer to.
 
-    Returns the occurrence that the sentence means ("the last time that you saw the mug, where was it?"), "" = none.
+    Returns the occurrence that the sentence states ("the last time that you saw the mug, where was it?"), ""
+    = none.
     """
     sighting = time_of_sighting(words)
     if sighting is not None:

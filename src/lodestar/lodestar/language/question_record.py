@@ -1,4 +1,4 @@
-"""Records of what the rules of questions mean."""
+"""Conversion of the meanings of question rules into `Question` records."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ ANSWERS = {
     QuestionKind.WHERE_ARE_YOU: AnswerType.PLACE,
     QuestionKind.BEEN_HERE: AnswerType.YES_NO,
     QuestionKind.HOW_FAR: AnswerType.NUMBER,
-}  # any other is answered by a text
+}  # other kinds are answered by a text
 _SHOWN = ("this", "these")
 _ANY = ("any", "some", "one")
-_NEAREST = ("Closest", "Farthest")  # things that differ by their place
+_NEAREST = ("Closest", "Farthest")  # relations that select an object by its place
 _EITHER = ("state_or", "words_or")
 
 
@@ -52,7 +52,9 @@ def question_of(
     named: Item | None,
     partial: bool = False,
 ) -> Question:
-    """The record of a meaning. times: the occurrence that words at the edges say. Raises DirectiveError."""
+    """Return the `Question` of a rule's meaning. times: the occurrence ("first", "last") stated beside it.
+    Raises DirectiveError.
+    """
     kind = QuestionKind[str(meaning["kind"]).upper()]
     item, scope, asked, shown = _about(draft, kind, meaning, named)
     if kind is QuestionKind.IS_THERE and item is not None and asked:
@@ -90,7 +92,7 @@ def question_of(
 
 
 def _pose(meaning: dict[str, Any]) -> Pose | None:
-    """The place that is said in numbers: metres, and degrees of the heading."""
+    """Return the pose given in numbers (heading in degrees in the text), or None."""
     if meaning.get("pose") is None:
         return None
     x, y, *heading = meaning["pose"]
@@ -100,7 +102,10 @@ def _pose(meaning: dict[str, Any]) -> Pose | None:
 def _about(
     draft: Draft, kind: QuestionKind, meaning: dict[str, Any], named: Item | None
 ) -> tuple[Item | None, Scope, tuple, bool]:
-    """Item, scope, what is asked of the item, and whether it is a thing in view."""
+    """Return the item, the scope, the asked predicates, and whether the item is shown.
+
+    An item is shown by a picture or by the current view.
+    """
     where = meaning.get("where")
     if meaning.get("thing") is None:
         return _of_place(draft, kind, meaning)
@@ -120,7 +125,11 @@ def _about(
 
 
 def _held(meaning: dict[str, Any], holder: Things) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """The meaning of "does the kitchen have a fridge" as a thing that is in a room, or as one that has another."""
+    """Return (meaning, place) of a question about the contents of a holder.
+
+    For a room ("does the kitchen have a fridge") the place is that room, None = anywhere. For an object
+    ("does the desk have a lamp") the meaning asks about that object with its contents.
+    """
     phrase = holder.phrases[0]
     if phrase.is_place or phrase.is_whole:
         anywhere = phrase.is_whole or phrase.noun.determiner in (*_ANY, *_SHOWN)
@@ -131,7 +140,7 @@ def _held(meaning: dict[str, Any], holder: Things) -> tuple[dict[str, Any], dict
 
 
 def _is_of_here(meaning: dict[str, Any]) -> bool:
-    """Whether it asks what the place where the robot is has: "does this room have a window"."""
+    """Return whether the question asks about the robot's own place: "does this room have a window"."""
     if meaning.get("holder") is None:
         return False
     phrase = things_of(meaning["holder"]).phrases[0]
@@ -141,7 +150,7 @@ def _is_of_here(meaning: dict[str, Any]) -> bool:
 def _of_place(
     draft: Draft, kind: QuestionKind, meaning: dict[str, Any]
 ) -> tuple[Item | None, Scope, tuple, bool]:
-    """Return the subject of a question that names a place alone: "in the kitchen", "on the desk"."""
+    """Return item, scope, asked predicates and image flag of a question that names only a place."""
     if meaning.get("at") is not None:
         things = anchors_of(draft, meaning["at"])
         if things is not None and kind is not QuestionKind.WHAT_THERE:
@@ -172,7 +181,7 @@ def _person() -> Item:
 
 
 def _is_choice(meaning: dict[str, Any], words: Sequence[str], partial: bool) -> bool:
-    """Whether one of several answers is wanted: "open or closed", "in the kitchen or in the hall"."""
+    """Return whether the answer is one of several options: "open or closed", "in the kitchen or in the hall"."""
     if "or" not in words or meaning.get("exists") or words[-2:] == ("or", "not"):
         return False
     if partial:

@@ -1,4 +1,4 @@
-"""Questions as plain English: what is printed reads as the same record."""
+"""Questions in plain English; parsing the sentence gives the same record."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ _DONE = {
     "stop": "stopped", "turn": "turned", "stay": "stayed", "drive": "drove", "charge": "charged", "start": "started",
     "move": "moved", "vanish": "vanished", "appear": "appeared", "arrive": "arrived",
 }  # fmt: skip
-_PLACED = {"stay": " in", "stop": " at"}  # acts that are done at a place
+_PLACED = {"stay": " in", "stop": " at"}  # prepositions of acts at a place
 _DAYS = {1: "tomorrow", 0: "today", -1: "yesterday", -2: "the day before yesterday"}
 
 
 def question_sentence(question: Question) -> str:
-    """The question in one line: "where did you last see the red mug in the kitchen, after you entered the kitchen?"."""
+    """Return the question in one line: "where did you last see the red mug in the kitchen, after you entered
+    the kitchen?".
+    """
     window = window_words(question.window)
     return f"{_core(question)}{_marked(question)}{', ' if window else ''}{window}?"
 
@@ -113,7 +115,9 @@ def _where(question: Question) -> str:
 
 
 def _done(question: Question) -> str:
-    """ "did you last see the mug", "did you enter the kitchen", "did the forklift move"."""
+    """Return the event in words: "did you last see the mug", "did you enter the kitchen", "did the forklift
+    move".
+    """
     about = "" if question.item is None and not question.here else f" {_thing(question)}"
     if question.here:
         about = " here"
@@ -131,7 +135,7 @@ def _acted(act: Act, about: str) -> str:
 
 
 def _marked(question: Question) -> str:
-    """Return which time is meant, where the verb does not say it: "did you last see"."""
+    """Return the occurrence in words if the verb does not state it: " for the first time"; else ""."""
     act, kind, first = question.act, question.kind, question.occurrence is Occurrence.FIRST
     says_it = (
         act is None
@@ -167,7 +171,10 @@ def _is_there(question: Question) -> str:
 
 
 def _describes(predicate: Predicate) -> bool:
-    """Whether it is a colour, a size or a material: "is the mug red" would read as a red thing."""
+    """Return whether the predicate is a colour, size or material.
+
+    The parser would read such a word as part of the noun: "is the mug red" as "the red mug".
+    """
     group = load_lexicon().attribute_group.get(predicate.value, "others")
     return predicate.name == "HasAttribute" and group != "others"
 
@@ -185,7 +192,7 @@ def _what_there(question: Question) -> str:
 
 
 def _which_place(graph: QueryGraph, be: str) -> str:
-    """ "which shelf is the mug on"."""
+    """Return a question for a support: "which shelf is the mug on"."""
     found = next(p for p in graph.predicates if len(p.arguments) == 2 and p.arguments[1] == 0)
     other = graph_words(graph.of_variable(found.arguments[0]), "the ")
     return f"which {graph.target.phrase} {be} {other} {RELATIONS[found.name]}"
@@ -213,7 +220,7 @@ def _how_far(question: Question, be: str) -> str:
 
 
 def _thing(question: Question) -> str:
-    """The item with its article; "this" for one that is shown."""
+    """Return the item with its article, or with "this" if a picture or the current view shows it."""
     item = question.item
     if item is None or not item.alternatives:
         return "this"
@@ -222,7 +229,7 @@ def _thing(question: Question) -> str:
 
 
 def _any(question: Question) -> str:
-    """The item as something of which there may be none."""
+    """Return the item with "any" in place of "the", as it may not exist."""
     said = _thing(question)
     return "any " + said.removeprefix("the ") if said.startswith("the ") else said
 
@@ -232,7 +239,7 @@ def _bare(item: Item | None) -> str:
 
 
 def _plural(item: Item) -> str:
-    """ "red chairs on the rug"."""
+    """Return the item in the plural: "red chairs on the rug"."""
     said = []
     for graph in item.best:
         words = graph_words(graph, "")
@@ -247,7 +254,7 @@ def _here(question: Question) -> str:
 
 
 def _asked(question: Question, link: str) -> str:
-    """Return what is asked of the item: "open or closed", "not on the table"."""
+    """Return the asked predicates in words: "open or closed", "not on the table"."""
     assert question.item is not None
     graph = question.item.best[0]
     if all(p.name == "InRegion" and not p.negated for p in question.asked):
@@ -268,7 +275,7 @@ def _predicate(graph: QueryGraph, predicate: Predicate) -> str:
 
 
 def window_words(window: TimeWindow) -> str:
-    """The window in words, "" for any time."""
+    """Return the window in words, "" for any time."""
     begin, end = window.begin, window.end
     if begin is not None and begin == end and begin.event is not None:
         return f"while {_event(begin.event)}"
@@ -289,7 +296,7 @@ def _is_day(begin: TimePoint, end: TimePoint) -> bool:
 
 
 def point_words(point: TimePoint) -> str:
-    """A time in words."""
+    """Return a time in words."""
     if point.event is not None:
         return _event(point.event)
     seconds = number_words(point.seconds)

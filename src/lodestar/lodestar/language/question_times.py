@@ -1,4 +1,4 @@
-"""Times that the words of a question name, taken out of them."""
+"""Extraction of the times that a question names."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from lodestar.language.time_windows import (
     on_day,
 )
 
-PARTS_OF_DAY = {  # seconds after midnight; a night ends with the next morning
+PARTS_OF_DAY = {  # seconds after midnight; a night lasts until the next morning
     "morning": (5 * 3600.0, 12 * 3600.0),
     "afternoon": (12 * 3600.0, 18 * 3600.0),
     "evening": (17 * 3600.0, 23 * 3600.0),
     "night": (20 * 3600.0, 30 * 3600.0),
 }
-NEAR_CLOCK = 300.0  # s before and after a time of day that is named
-NEAR_SPAN = 0.1  # of the time that has gone by since: "an hour ago" is no exact time
-LEAST_NEAR = 15.0  # s
+NEAR_CLOCK = 300.0  # s, tolerance before and after a named time of day
+NEAR_SPAN = 0.1  # tolerance as a share of the time since: "an hour ago" is inexact
+LEAST_NEAR = 15.0  # s, least tolerance of NEAR_SPAN
 _STARTS = (
     "IN_LAST", "JUST_NOW", "WITHIN_Q", "SPAN", "DAYS", "THIS_PART", "TONIGHT", "LAST_NIGHT", "SINCE", "UNTIL_T",
     "AFTER", "WHILE", "BETWEEN_T", "FROM_T", "AT_T", "TIME_Q",
@@ -48,23 +48,24 @@ _OF_EVENTS = (
     "until",
     "till",
     "prior",
-)  # words for times and not for places
-_PLACE_WORDS = ("from", "by")  # words for times that stand before places as well
-_COUNTED = ("many", "much", "few")  # before "minutes ago" they ask for the time
+)  # words only used with times, not with places
+_PLACE_WORDS = ("from", "by")  # words used with times and with places
+_COUNTED = ("many", "much", "few")  # before "minutes ago" they ask for a time
 
 
 @dataclass(frozen=True)
 class NamedTime:
-    """A time that the words of a question name. times: the occurrence that they mean, "" = not said."""
+    """A time window named in a question. times: the occurrence stated with it ("last"), "" = none."""
 
     window: TimeWindow = ANY_TIME
     times: str = ""
 
 
 def split_window(words: Sequence[str]) -> tuple[list[str], NamedTime]:
-    """The words without the time that they name, and that time. Raises ValueError for a time out of bounds.
+    """Return the words without the time that they name, and that time.
 
-    What is called "it" in the window has no item yet (`with_subject`).
+    Raises ValueError for an impossible clock time. A pronoun in the time ("before you saw it") refers to
+    nothing yet; `with_subject` replaces it.
     """
     words = list(words)
     vocabulary = load_question_words()
@@ -94,14 +95,14 @@ def split_window(words: Sequence[str]) -> tuple[list[str], NamedTime]:
                 rest = rest[:-1]
             try:
                 return rest, NamedTime(window_of(meaning), str(meaning.get("times") or ""))
-            except DirectiveError:  # "while it rained"
+            except DirectiveError:  # "while it rained" is no known event
                 continue
     return words, NamedTime()
 
 
 def _is_question(words: Sequence[str], start: int) -> bool:
-    """Whether the words from `start` are the question itself: "when did ...", "when was the last time that ...", "how
-    long is it since ...".
+    """Return whether the words from `start` are the question itself: "when did ...", "when was the last time
+    that ...", "how long is it since ...".
     """
     vocabulary = load_question_words()
     since = vocabulary.match("SINCE_Q", words, 0)
@@ -117,7 +118,7 @@ def _is_question(words: Sequence[str], start: int) -> bool:
 
 
 def with_subject(window: TimeWindow, item: Item | None) -> TimeWindow:
-    """The window with the thing of the question in place of "it": "where was the mug before it was moved"."""
+    """Return the window with the question's object in place of "it": "where was the mug before it was moved"."""
 
     def named(point: TimePoint | None) -> TimePoint | None:
         event = None if point is None else point.event
@@ -131,13 +132,15 @@ def with_subject(window: TimeWindow, item: Item | None) -> TimeWindow:
 
 
 def _meaning(words: Sequence[str]) -> dict[str, Any] | None:
-    """Return the time that a run of words means."""
+    """Return the meaning of words that state a time, None if they state none."""
     found = [reading for reading in _time_readings(words) if "of" not in reading.meaning]
     return min(found, key=lambda reading: reading.cost).meaning if found else None
 
 
 def time_of_sighting(words: Sequence[str]) -> dict[str, Any] | None:
-    """The meaning of "the last time that you saw the mug": `times` and, as `of`, the thing. None for other words."""
+    """Return the meaning of "the last time that you saw the mug" (`times`, and the object as `of`); None for
+    other words.
+    """
     found = [r.meaning for r in _time_readings(words) if "of" in r.meaning] if words else []
     return found[0] if found else None
 
@@ -150,9 +153,9 @@ def _time_readings(words: Sequence[str]) -> list[Reading]:
 
 
 def _is_vague(meaning: dict[str, Any], word: str) -> bool:
-    """Whether a thing alone stands where a time is said: "by the door", "at the desk", "after the meeting".
+    """Return whether the time is given by an object alone, which may be a place: "at the desk".
 
-    word: the first one. What a thing does is no time after a word for places: "from the print room".
+    word: the first word. After "from" or "by", an event of an object is vague too: "from the print room".
     """
     ends = [meaning[name] for name in ("begin", "end") if meaning.get(name) is not None]
     events = [end["event"] for end in ends if "event" in end]
@@ -162,7 +165,7 @@ def _is_vague(meaning: dict[str, Any], word: str) -> bool:
 
 
 def window_of(meaning: dict[str, Any]) -> TimeWindow:
-    """The window of a `window_of_time` block."""
+    """Return the time window of a meaning that the rules of `window_of_time` build."""
     if "times" in meaning:
         return ANY_TIME
     if "ago" in meaning:
@@ -209,7 +212,7 @@ def _event(meaning: dict[str, Any]) -> Event:
     if meaning.get("thing") is not None:
         said = things_of(meaning["thing"]).phrases
         if len(said) == 1 and said[0].pronoun and not said[0].relations and not said[0].rooms:
-            return Event(verb)  # "it"
+            return Event(verb)  # "it": the item is added later
         things: Things | None = draft.things(meaning["thing"])
     else:
         things = anchors_of(draft, meaning.get("at"))
@@ -217,13 +220,13 @@ def _event(meaning: dict[str, Any]) -> Event:
 
 
 def act_of(meaning: dict[str, Any]) -> Act | None:
-    """Return the deed of a meaning."""
+    """Return the act of a meaning, None if it has none."""
     verb = meaning.get("act") or meaning.get("happen") or meaning.get("verb")
     return None if not verb else Act(str(verb), bool(meaning.get("own", True)))
 
 
 def anchors_of(draft: Draft, said: Any) -> Things | None:
-    """The things of "near the desk" or "in the kitchen", which the relation is to; None where there are none."""
+    """Return the objects of "near the desk" or "in the kitchen"; None if there are none."""
     if said is None:
         return None
     said = said.get("said", said)

@@ -1,4 +1,4 @@
-"""Candidates for the words of a question: phrases of its own tables, verbs, times, and what a clause has."""
+"""Lattice of a question: the grammar terminals that its words may form, with question words and times."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ _VERBS = (
     "CHANGED_BY",
 )
 _ENDS_NOUN = ("AUXBE", "BEEN_V", "USED_TO", "SAME_PLACE", "STANDS_STILL")
-_OF_MIND = frozenset(  # nobody sees these done
+_OF_MIND = frozenset(  # verbs of unobservable acts, and auxiliaries
     {"think", "believe", "like", "want", "feel", "love", "prefer", "hate", "need", "guess", "recommend", "suggest",
      "know", "do", "does", "did", "is", "are", "was", "were", "be", "have", "has", "had", "can", "will", "would",
      "should"}
 )  # fmt: skip
-_PARTICLES = frozenset({"up", "down", "out", "off", "over"})  # of verbs of two words: "turned up"
+_PARTICLES = frozenset({"up", "down", "out", "off", "over"})  # second words of verbs: "turned up"
 
 
 @dataclass(frozen=True)
 class Opening:
-    """First words of a question by their tables, and what they mean."""
+    """Word tables that match the first words of a question in turn, and the meaning of these words."""
 
     tables: tuple[str, ...]
     meaning: dict[str, Any]
@@ -55,7 +55,7 @@ class Opening:
 
 @lru_cache(maxsize=1)
 def load_question_words() -> Vocabulary:
-    """The tables of questions.yaml, read once per process."""
+    """Return the tables of questions.yaml, read once per process."""
     data = read_data("questions.yaml", "BaseLoader")["tables"]
     entries = [(table, phrase, value) for table, said in data.items() for phrase, value in read_table(said)]
     vocabulary = Vocabulary(frozenset(data), frozenset(word for _, phrase, _ in entries for word in phrase))
@@ -66,7 +66,7 @@ def load_question_words() -> Vocabulary:
 
 @lru_cache(maxsize=1)
 def attributes() -> frozenset[str]:
-    """Attributes that have a name: "the color of"."""
+    """Return the attributes that have a name: "the color of"."""
     words = load_question_words()
     found = (words.match("ATTR", phrase.split(), 0) for phrase in words.phrases("ATTR"))
     return frozenset(str(match[1]) for match in found if match is not None)
@@ -74,13 +74,13 @@ def attributes() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def load_openings() -> tuple[Opening, ...]:
-    """The openings of questions.yaml, read once per process."""
+    """Return the openings of questions.yaml, read once per process."""
     data = read_data("questions.yaml")["openings"]
     return tuple(Opening(tuple(line.split()), meaning) for line, meaning in data.items())
 
 
 def with_clock_words(text: str) -> str:
-    """The text with "14:30" and "3 pm" as single words."""
+    """Return the text with times of day such as "14:30" and "3 pm" as single words."""
 
     def word(match: re.Match[str]) -> str:
         hours, minutes, seconds, half = match.groups()
@@ -97,7 +97,7 @@ def with_clock_words(text: str) -> str:
 
 
 def base_form(word: str) -> str:
-    """A verb as it stands in a dictionary."""
+    """Return the base form of a verb, also of an irregular one."""
     found = IRREGULAR.get(word) or plain_verb(word)
     if found == word and word.endswith("s") and load_wordnet().is_verb(word[:-1]):
         return word[:-1]
@@ -105,7 +105,9 @@ def base_form(word: str) -> str:
 
 
 def question_lattice(words: Sequence[str], cut: bool = False) -> Lattice:
-    """The lattice of a question's words. cut: a noun ends before a verb: "the forklift" of "the forklift move"."""
+    """Return the lattice of a question's words. cut: nouns end before a verb: "the forklift" of "the forklift
+    move".
+    """
     lattice = lattice_of(words)
     vocabulary = load_question_words()
     for i, options in enumerate(lattice.options):
@@ -134,7 +136,9 @@ def _is_verb(word: str) -> bool:
 
 
 def _end_of_noun(words: Sequence[str], start: int, length: int, cut: bool) -> int | None:
-    """The word before which a noun phrase ends: an auxiliary, "last seen", or with `cut` a verb."""
+    """Return the position where a noun phrase ends early: before an auxiliary, "last seen", or with `cut` a
+    verb.
+    """
     vocabulary = load_question_words()
     for j in range(start + 1, start + length):
         matches = vocabulary.matches(words, j)
@@ -150,28 +154,30 @@ def _end_of_noun(words: Sequence[str], start: int, length: int, cut: bool) -> in
 
 
 def is_inside_name(words: Sequence[str], start: int, i: int) -> bool:
-    """Whether word i belongs to a name that begins before it, from `start` on: "can" of "trash can"."""
+    """Return whether word i belongs to a known name that begins between `start` and i: "can" of "trash can"."""
     return any(known_at(words, k) > i - k for k in range(start, i))
 
 
 def _is_described(words: Sequence[str], i: int) -> bool:
-    """Whether word i is a known thing with an attribute before it: "monitor" of "the white monitor"."""
+    """Return whether word i is a known object with an attribute before it: "monitor" of "the white monitor"."""
     lexicon = load_lexicon()
     return lexicon.attribute(words[i - 1]) is not None and lexicon.canonical(words[i]) is not None
 
 
 def _may_be_verb(word: str) -> bool:
-    """Whether a word is a verb, and neither a plural nor a known attribute, as "blue" and "clean" are."""
+    """Return whether a word is a verb, and neither a plural nor an attribute such as "blue"."""
     if word in _PARTICLES or load_lexicon().attribute(word) is not None or not _is_verb(word):
         return False
     wordnet = load_wordnet()
     if load_lexicon().canonical(word) is not None and not wordnet.is_mostly_verb(word):
-        return False  # "box"
+        return False  # "box" is mostly a noun
     return not (word.endswith("s") and wordnet.is_noun(word[:-1])) or wordnet.is_mostly_verb(base_form(word))
 
 
 def _span_at(words: Sequence[str], i: int) -> Lexeme | None:
-    """ "2 hours", "half an hour", "a week", or "hour" alone."""
+    """Return the duration at word i in seconds: "2 hours", "half an hour", "a week", or "hour" alone; None if
+    none.
+    """
     vocabulary = load_question_words()
     start, share = i, 1.0
     while i < len(words) and words[i] in ("about", "around", "roughly", "approximately", "almost"):

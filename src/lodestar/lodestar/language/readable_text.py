@@ -1,4 +1,4 @@
-"""The words of a text that somebody sent, once it is short enough, not empty and English."""
+"""Validation of a received text (not empty, short enough, English) and its split into words."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from lodestar.language.sentence_tokens import shown, tokens_of
 from lodestar.language.spelling import corrected, is_known
 
 MAX_CHARACTERS = 1000
-LEAST_KNOWN = 0.4  # of the words of a text: below, it is of another language
+LEAST_KNOWN = 0.4  # least share of known words; below it the text is of another language
 
 
 def readable_words(text: str, what: str, example: str) -> list[str]:
-    """The words, typing errors put right. what: a name for the text. Raises EmptyDirective, NotUnderstood."""
+    """Return the words with typing errors corrected. Raises EmptyDirective, NotUnderstood.
+
+    what: name of the text in error messages. example: ends the error message for an empty text.
+    """
     if not "".join(c for c in text if c.isprintable()).strip():
         raise EmptyDirective(f"the {what} is empty; {example}")
     if len(text) > MAX_CHARACTERS:

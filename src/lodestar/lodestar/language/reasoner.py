@@ -1,8 +1,10 @@
-"""Reasoners weigh candidates for a step: the port, and the reasoner that needs no model (RoboAtlas IV-E)."""
+"""The interface of reasoners, which rank candidates for a step, and the reasoner without a model (RoboAtlas
+IV-E).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,14 +12,11 @@ import numpy as np
 
 from lodestar.language.directive import Task
 from lodestar.language.views import GO, ViewAnswer, ViewQuestion
-from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity, EntityState
-
-DEFAULT_BUDGET = 24_000  # characters of a scene description
 
 
 class Scored(Protocol):
-    """Result of a query for one entity: query.scoring.Candidate is one."""
+    """Interface of the result of a query for one entity; query.verdict.Candidate implements it."""
 
     @property
     def entity_id(self) -> int: ...
@@ -34,9 +33,10 @@ class Scored(Protocol):
 
 @dataclass(frozen=True)
 class Judgement:
-    """A reasoner's confidence, in [0, 1], that an entity is worth going to (Phi of RoboAtlas eq. 19), and why.
+    """A reasoner's confidence in [0, 1] that an entity is worth visiting (Phi of RoboAtlas eq. 19), and the
+    reason.
 
-    by: name of the reasoner that came to it.
+    by: name of the reasoner.
     """
 
     entity_id: int
@@ -45,9 +45,23 @@ class Judgement:
     by: str = "offline"
 
 
+@dataclass(frozen=True)
+class RankRequest:
+    """Candidates to rank for a task.
+
+    entities: the scene around them, None = unknown. context: descriptions of earlier views, newest last: untrusted
+    text.
+    """
+
+    candidates: Sequence[Scored]
+    task: Task
+    entities: Mapping[int, Entity] | None = None
+    context: Sequence[str] = ()
+
+
 class Reasoner(Protocol):
-    """Port of whatever ranks candidates, judges views and words the scene. sees: whether it looks at images. waits:
-    whether a view may take it a while.
+    """Interface of reasoners that rank candidates and judge views. sees: the reasoner uses images. waits: judging a
+    view may take time.
     """
 
     name: str
@@ -55,37 +69,24 @@ class Reasoner(Protocol):
     waits: bool
 
     def begin_task(self) -> None:
-        """Begin another directive: budgets begin anew, answers to the last one are void."""
-        ...
+        """Begin another directive: reset the budgets and discard answers to the last one."""
 
-    def rank(
-        self,
-        candidates: Sequence[Scored],
-        task: Task,
-        entities: Mapping[int, Entity] | None = None,
-        context: Sequence[str] = (),
-    ) -> list[Judgement]:
-        """Judgements of candidates, best first. `entities` is the scene around them, `context` what was described of
-        earlier views, newest last: untrusted text.
-        """
-        ...
+    def rank(self, request: RankRequest) -> list[Judgement]:
+        """Return judgements of the candidates, best first."""
 
     def judge_view(self, question: ViewQuestion) -> ViewAnswer | None:
-        """Choose one of the marked places in view, or a turn (RoboAtlas eq. 21, 22). None, where it waits: there is no
-        answer yet about this very image; ask again.
-        """
-        ...
+        """Return scores of the marked places in view and the chosen action (RoboAtlas eq. 21, 22).
 
-    def describe(self, entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:
-        """The scene as text of at most `budget` characters."""
-        ...
+        The action is a place or a turn. None, possible only if `waits`, means that there is no answer about
+        this image yet; ask again.
+        """
 
 
 class OfflineReasoner:
-    """Ranks by what the query scorer found, without a model: the same input gives the same order.
+    """Deterministic reasoner that ranks by the query's scores, without a model.
 
-    A candidate whose kind and attributes fit but whose relations are not met keeps `hope` of its semantic score:
-    the anchor may not have been seen yet.
+    A candidate whose kind and attributes fit but whose relations are not met keeps the share `hope` (0 to 1)
+    of its semantic score: the object that it relates to may not have been seen yet.
     """
 
     name = "offline"
@@ -98,66 +99,31 @@ class OfflineReasoner:
         self._hope = hope
 
     def begin_task(self) -> None:
-        """Nothing is kept between questions."""
+        """Do nothing: this reasoner keeps no state between questions."""
 
-    def rank(
-        self,
-        candidates: Sequence[Scored],
-        task: Task,
-        entities: Mapping[int, Entity] | None = None,
-        context: Sequence[str] = (),
-    ) -> list[Judgement]:
-        """Judgements, best first; equal ones by id. Entities that are known to be gone are left out."""
-        found = []
-        for candidate in candidates:
+    def rank(self, request: RankRequest) -> list[Judgement]:
+        """Return judgements, best first, ties by id. Archived entities, which are known to be gone, are left
+        out.
+        """
+        entities, found = request.entities, []
+        for candidate in request.candidates:
             entity = None if entities is None else entities.get(candidate.entity_id)
             if entities is not None and (entity is None or entity.state == EntityState.ARCHIVED):
                 continue
             confidence = max(candidate.score, self._hope * candidate.semantic_score)
             rationale = candidate.explanation or f"entity {candidate.entity_id}"
-            if task.target:
-                rationale = f'"{task.target}": {rationale}'
+            if request.task.target:
+                rationale = f'"{request.task.target}": {rationale}'
             found.append(Judgement(candidate.entity_id, float(np.clip(confidence, 0.0, 1.0)), rationale))
         return sorted(found, key=lambda judgement: (-judgement.confidence, judgement.entity_id))
 
     def judge_view(self, question: ViewQuestion) -> ViewAnswer:
-        """The marks' own scores; to go to the best, or, where none is worth it, the most open turn that is new."""
+        """Return the query's scores of the marks; the action is GO if any is above 0.
+
+        Otherwise the action is the most open turn.
+        """
         scores = {point.number: float(np.clip(point.score, 0.0, 1.0)) for point in question.points}
         if any(score > 0.0 for score in scores.values()):
             return ViewAnswer(question, scores, GO)
         turn = max(question.turns, key=lambda name: question.openness.get(name, 0.0), default="")
         return ViewAnswer(question, scores, turn)
-
-    def describe(self, entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:
-        """See `describe_scene`."""
-        return describe_scene(entities, budget)
-
-
-def describe_scene(entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:
-    """The scene as text: a header, then one line per entity in falling order of occupancy probability (eq. 17).
-
-    What does not fit into `budget` characters is left out, and the header says so. Captions are on one line each.
-    """
-    present = [e for e in entities if e.state != EntityState.ARCHIVED]
-    ranked = sorted(present, key=lambda e: (-e.occupancy_probability, e.id))
-    lines: list[str] = []
-    header = f"{len(ranked)} things, x y z in metres"
-    used = len(header) + len(", the 999999 surest are listed")
-    for entity in ranked:
-        line = describe_entity(entity)
-        if used + len(line) + 1 > budget:
-            break
-        lines.append(line)
-        used += len(line) + 1
-    if len(lines) < len(ranked):
-        header += f", the {len(lines)} surest are listed"
-    return "\n".join([header, *lines])[: max(budget, 0)]
-
-
-def describe_entity(entity: Entity) -> str:
-    """Id, caption, centre and size of one entity on a line."""
-    x, y, z = (float(v) for v in entity.mean)
-    sx, sy, sz = (float(v) for v in np.subtract(entity.box_max, entity.box_min))
-    doubt = " (uncertain)" if entity.state == EntityState.UNCERTAIN else ""
-    caption = clean_text(entity.caption or entity.label)
-    return f"#{entity.id} {caption}{doubt} at {x:.1f} {y:.1f} {z:.1f}, size {sx:.1f} {sy:.1f} {sz:.1f}"

@@ -1,4 +1,4 @@
-"""Choice of the experts' reasoner, by configuration."""
+"""Construction of the experts' reasoner from the configuration."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ReasonerHandle:
-    """A reasoner and what its owner needs besides. tokens(): that the current task has used. discarded(): answers about
-    another image than the one asked about.
+    """A reasoner with functions for its owner. tokens(): tokens used in the current task. close(): stops the
+    reasoner. discarded(): number of answers about another image than the one in the question.
     """
 
     reasoner: Reasoner
@@ -28,10 +28,12 @@ class ReasonerHandle:
 
 
 def make_reasoner(config: ReasonerConfig, warn: Callable[[str], None] = _log.warning) -> ReasonerHandle:
-    """The reasoner that the configuration names. It answers at once, whatever the model does."""
+    """Return the configured reasoner. It always answers at once; a language model runs in a background
+    thread.
+    """
     if not config.asks_model:
         return ReasonerHandle(OfflineReasoner(), lambda: 0, lambda: None)
     chat = OpenAiChat(config.chat)
     inner = ModelReasoner(chat, prompt=config.prompt, warn=warn)
-    reasoner = BackgroundReasoner(inner, config=config.thinking, prompt=config.prompt)
+    reasoner = BackgroundReasoner(inner, prompt=config.prompt)
     return ReasonerHandle(reasoner, lambda: chat.spending.tokens, reasoner.close, lambda: inner.discarded)

@@ -1,4 +1,6 @@
-"""Readings of a referring expression: remarks about one thing, put together into what is meant and from where."""
+"""Parser of referring expressions: combines the statements (remarks) of a text about an object into a target,
+its description and a viewpoint.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,18 @@ from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 
-#: Parts of a thing in front of which one faces it.
+#: Parts of an object that one stands at to face it.
 _FACING_PARTS = frozenset({"front", "foot", "end"})
 _RELATING = frozenset({"REL", "BETWEEN", "CLOSE", "FAR", "SIDE"})
-MAX_PART = 40  # words that are read at once; a longer text is read in parts
+MAX_PART = 40  # words parsed at once; a longer text is parsed in parts
 
 
 @dataclass(frozen=True)
 class _Named:
-    """Things that a remark names. sure: how surely they are meant, 2 = "choose the"; is_there: "there is"."""
+    """Objects that a remark names.
+
+    sure: certainty that they are the target, 2 = said with "choose the". is_there: said with "there is".
+    """
 
     things: Things
     sure: int = 0
@@ -34,10 +39,11 @@ class _Named:
 
 @dataclass
 class _Remarks:
-    """Contents of all remarks of a text, in their order."""
+    """Contents of all remarks of a text: named objects, descriptions, denied objects and viewpoint."""
 
     named: list[_Named] = field(default_factory=list)
-    said: list[tuple[int, Phrase]] = field(default_factory=list)  # of what was named before it
+    # (number of names before it, description of the last name)
+    said: list[tuple[int, Phrase]] = field(default_factory=list)
     denied: list[Phrase] = field(default_factory=list)
     group: Phrase | None = None
     towards: Phrase | None = None
@@ -45,7 +51,7 @@ class _Remarks:
 
 
 def read_reference(words: Sequence[str]) -> tuple[QueryGraph, ...]:
-    """Query graphs of what the words of a text describe, best first; none where no thing is named."""
+    """Return the query graphs of the described object, best first; empty if no object is named."""
     remarks = _Remarks()
     for part in _parts(words):
         for remark in _read(part):
@@ -61,12 +67,14 @@ def read_reference(words: Sequence[str]) -> tuple[QueryGraph, ...]:
 
 
 def _parts(words: Sequence[str]) -> list[list[str]]:
-    """The words in parts of at most MAX_PART, cut after a full stop, else after a comma, else anywhere."""
+    """Return the words in parts of at most MAX_PART, cut after a full stop, else after a comma, else
+    anywhere.
+    """
     words = [STOP if word == QUESTION else word for word in words]
     vocabulary = load_vocabulary()
     for i in range(len(words) - 1):
         if words[i] in ("other", "others") and vocabulary.match("NUMBER", words, i + 1) is not None:
-            words[i], words[i + 1] = words[i + 1], "other"  # "the other two"
+            words[i], words[i + 1] = words[i + 1], "other"  # "the other two" as "the two other"
     words = _without_degree(words)
     parts = []
     while len(words) > MAX_PART:
@@ -80,7 +88,7 @@ def _parts(words: Sequence[str]) -> list[list[str]]:
 
 
 def _without_degree(words: Sequence[str]) -> list[str]:
-    """The words without those that say how nearly a relation holds: "diagonally across from"."""
+    """Return the words without adverbs before a relation: "diagonally" of "diagonally across from"."""
     vocabulary, kept, i = load_vocabulary(), [], 0
     while i < len(words):
         matches = vocabulary.matches(words, i)
@@ -93,7 +101,7 @@ def _without_degree(words: Sequence[str]) -> list[str]:
 
 
 def _read(words: Sequence[str]) -> list[dict[str, Any]]:
-    """The remarks of the best reading of a part; none where nothing in it can be read."""
+    """Return the remarks of the best reading of a part, empty if it has none."""
     lattice = lattice_of(words)
     for i, option in enumerate(lattice.options):
         _narrow(words, i, option)
@@ -102,32 +110,32 @@ def _read(words: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _narrow(words: Sequence[str], i: int, option: dict[str, Lexeme]) -> None:
-    """Leave out what a word of a description surely is not; any word may be skipped."""
+    """Remove implausible grammar terminals at word i, and add one that lets the parser skip the word."""
     begins = not i or words[i - 1] in (COMMA, STOP, "and", "but", "when", "if", "while")
     side = option["SIDE"].length if "SIDE" in option else 0
     if begins and not option.keys().isdisjoint(("FACE", "STAND_AT", "ENTERING")):
         for table in ("REL", "PART", "NP"):
-            option.pop(table, None)  # "the lamp on the left, facing the bed" is no lamp that faces it
+            option.pop(table, None)  # e.g. "the lamp on the left, facing the bed"
     if not begins and words[i] in ("that", "which", "who"):
-        option.pop("PICK", None)  # "the chair that is green"
+        option.pop("PICK", None)  # "that" is no choice in "the chair that is green"
     for table in ("REL", "BETWEEN"):
         if table in option and option[table].length < side:
-            option.pop(table)  # "by itself", "in the middle of the room"
+            option.pop(table)  # "by itself", "in the middle of the room" are sides
         elif table in option and option[table].length > side:
-            option.pop("SIDE", None)  # "in front of"
+            option.pop("SIDE", None)  # "in front of" is a relation
     following = load_vocabulary().matches(words, i + 1)
     longer = max((following[table][0] for table in ("REL", "SIDE") if table in following), default=0)
     if "REL" in option and longer >= option["REL"].length > 1:
-        option.pop("REL")  # "hanging on the right side of"
+        option.pop("REL")  # "hanging on the right side of": the longer relation follows
     bare = option.get("SIDE_NOUN")
     if bare is not None and not side and "".join(words[i + bare.length : i + bare.length + 1]) != "of":
         single = load_vocabulary().match("SINGLE", bare.value.words, 0)
         if single is not None:
-            option["SIDE"] = Lexeme(bare.length, single[1])  # "facing the windows, left"
+            option["SIDE"] = Lexeme(bare.length, single[1])  # e.g. "left" of "facing the windows, left"
     noun = option.get("NP")
     acts = noun is not None and noun.length == 1 and words[i].endswith("ing") and "ANYTHING" not in option
     if acts and load_vocabulary().matches(words, i):
-        option.pop("NP")  # "standing"
+        option.pop("NP")  # "standing" is no noun here
     if words[i] == "left":
         option.pop("PART", None)
     option["SKIP"] = Lexeme(1, words[i])
@@ -154,7 +162,7 @@ def _take_in(remarks: _Remarks, remark: dict[str, Any]) -> None:
             remarks.towards = _viewed(phrase_of(view["towards"]))
         elif "at" in view:
             place = phrase_of(view["at"])
-            if place.of is not None and place.head in _FACING_PARTS:  # "at the foot of the bed"
+            if place.of is not None and place.head in _FACING_PARTS:  # "at the foot of the bed" faces the bed
                 remarks.towards = remarks.towards or _viewed(place)
             else:
                 remarks.at = _viewed(place)
@@ -163,14 +171,14 @@ def _take_in(remarks: _Remarks, remark: dict[str, Any]) -> None:
 
 
 def _viewed(phrase: Phrase) -> Phrase:
-    """Return the thing that is faced or stood at: the middle of a room where that is the room."""
+    """Return the object that the viewer faces or stands at; for a room, the middle of the room."""
     if phrase.is_whole or phrase.is_place or phrase.head in ("middle", "center"):
         return CENTER
     return phrase.of if phrase.of is not None and phrase.is_spot else phrase
 
 
 def _target(remarks: _Remarks) -> tuple[Phrase | None, tuple[Phrase, ...]]:
-    """Return the thing that is meant, with all that is said of it, and its alternatives."""
+    """Return the target with the descriptions of all remarks, and alternative targets."""
     named = [_of_this(one) for one in remarks.named]
     chosen = _chosen(named)
     target = None if chosen is None else chosen.things.phrases[0]
@@ -197,7 +205,7 @@ def _target(remarks: _Remarks) -> tuple[Phrase | None, tuple[Phrase, ...]]:
         target = joined(target, phrase)
     for phrase in remarks.denied:
         target = _without(target, phrase)
-    if target.adjectives_only:  # "the white one"
+    if target.adjectives_only:  # "the white one": its kind is unknown
         noun = target.noun
         words = (*(w for w in noun.words if w not in ("one", "ones")), GENERIC)
         target = replace(target, noun=noun_words(words, noun.determiner, noun.count))
@@ -209,7 +217,7 @@ def _target(remarks: _Remarks) -> tuple[Phrase | None, tuple[Phrase, ...]]:
 
 
 def _of_this(named: _Named) -> _Named:
-    """ "There is a tv on top of this dresser" as a dresser with a tv on it."""
+    """Return the named object; "there is a tv on top of this dresser" becomes a dresser with a tv on it."""
     phrase = named.things.phrases[0]
     for relation in phrase.relations if named.is_there else ():
         if len(relation.anchors) == 1 and relation.anchors[0].noun.determiner == "this":
@@ -221,7 +229,7 @@ def _of_this(named: _Named) -> _Named:
 
 
 def _chosen(named: Sequence[_Named]) -> _Named | None:
-    """The remark that names what is meant."""
+    """Return the remark that names the target: the surest first."""
     real = [one for one in named if _is_thing(one.things.phrases[0])]
     for fits in (
         lambda one: one.sure > 1,
@@ -240,14 +248,14 @@ def _is_generic(phrase: Phrase) -> bool:
 
 
 def _is_thing(phrase: Phrase) -> bool:
-    """Whether it names a thing that may be meant, rather than a place or a part of the room."""
+    """Return whether a phrase names a possible target rather than a place or a part of the room."""
     if _is_generic(phrase) or phrase.is_whole or phrase.head in load_lexicon().structure:
         return False
     return not load_vocabulary().is_in("NO_TARGET", *phrase.head.split())
 
 
 def _is_same(target: Phrase, other: Phrase) -> bool:
-    """Whether another phrase may mean the same thing."""
+    """Return whether another phrase may mean the same object."""
     if _is_generic(other) or _is_generic(target):
         return True
     lexicon = load_lexicon()
@@ -258,7 +266,7 @@ def _is_same(target: Phrase, other: Phrase) -> bool:
 
 
 def joined(target: Phrase, more: Phrase) -> Phrase:
-    """The target with what is said of it elsewhere; the same thing is kept once."""
+    """Return the target with the attributes, relations and rooms of another phrase added, without duplicates."""
     words = more.noun.words if more.adjectives_only else more.noun.adjectives
     added = tuple(w for w in words if w not in target.noun.words and w not in ("one", "ones"))
     noun = target.noun
@@ -277,7 +285,7 @@ def joined(target: Phrase, more: Phrase) -> Phrase:
 
 
 def _without(target: Phrase, other: Phrase) -> Phrase:
-    """The target without what another one has, where one thing is said of that: "not the white one"."""
+    """Return the target with another phrase's only attribute or relation negated: "not the white one"."""
     words = other.noun.words if other.adjectives_only else other.noun.adjectives
     adjectives = tuple(w for w in words if w not in ("one", "ones"))
     if not _is_same(target, other) or len(adjectives) + len(other.relations) != 1:
@@ -288,8 +296,10 @@ def _without(target: Phrase, other: Phrase) -> Phrase:
 
 
 def _settled(phrase: Phrase, target: Phrase) -> Phrase:
-    """The phrase whose "the other two" are of the target's kind, without what is said of a pronoun. What is said of a
-    part of the room or of a thing ("the corner behind the desk") is said of what is there.
+    """Return the phrase with pronouns and parts of the room resolved.
+
+    "The other two" take the target's kind; relations to pronouns are dropped. A relation to a described part
+    of the room ("the corner behind the desk") becomes one to the object there.
     """
     relations: list[Relation] = []
     for relation in phrase.relations:
@@ -303,7 +313,7 @@ def _settled(phrase: Phrase, target: Phrase) -> Phrase:
             anchor = _settled(_of_kind(said, target), target)
             whole = replace(anchor, relations=()).is_whole or anchor.head in ("row", "group", "set")
             if relation.name in SIDES and whole:
-                continue  # "on the left of the room"
+                continue  # "on the left of the room" is kept as a side
             if _is_part(anchor):
                 relations.extend(anchor.relations)
                 of = anchor.of
@@ -316,7 +326,7 @@ def _settled(phrase: Phrase, target: Phrase) -> Phrase:
 
 
 def _sided(relation: Relation, anchor: Phrase) -> Relation:
-    """ "Hanging on the right side of the mirror" as to the right of it."""
+    """Return the relation; "on the right side of the mirror" becomes "to the right of the mirror"."""
     single = load_vocabulary().match("SINGLE", anchor.head.split(), 0)
     if anchor.of is None or single is None or single[1] not in ("LeftOf", "RightOf"):
         return relation
@@ -337,13 +347,13 @@ def _of_kind(anchor: Phrase, target: Phrase) -> Phrase:
 
 
 def _bare(part: Phrase) -> Phrase:
-    """A part of the room without what tells it from others: nothing knows which corner is "the far corner"."""
+    """Return a part of the room without its description: no data tells which corner is "the far corner"."""
     known = part.head in load_lexicon().structure
     noun = NounWords((part.head,), part.head, (), part.noun.determiner) if known else part.noun
     return replace(part, noun=noun, relations=(), of=None)
 
 
 def _is_part(phrase: Phrase) -> bool:
-    """Whether it is a part of the room, "a corner", or of a thing."""
+    """Return whether a phrase is a part of the room, such as "a corner", or of an object."""
     whole = load_vocabulary().is_in("NO_TARGET", *phrase.head.split())
     return whole or phrase.head in load_lexicon().structure or (phrase.of is not None and phrase.is_spot)

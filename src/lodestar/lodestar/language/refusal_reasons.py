@@ -1,4 +1,4 @@
-"""Reasons for which a directive is refused, with what to say instead."""
+"""Messages that explain why a directive is refused and what to write instead."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ HALT_ALONE = "a halt and nothing else was asked for"
 _CONDITIONS = frozenset({"if", "unless"})
 
 
+def with_followed(message: str, said: str) -> str:
+    """Return a refusal with the directive that the robot goes on with, and how to stop it."""
+    end = "" if message.endswith((".", "?", "!")) else "."
+    return f'{message}{end} The robot goes on with "{shown(said)}". Shall it stop? Then say "stop".'
+
+
 def why_no_steps(draft: Draft, text: str) -> str:
-    """The reason of a text that was read, but in which nothing is left to do."""
+    """Return the reason for a text that was read but leaves no step to do."""
     if draft.constraints:
         return (
             f'"{shown(text)}" says what to keep away from, but not what to do; say both, such as "find the mug and '
@@ -24,7 +30,7 @@ def why_no_steps(draft: Draft, text: str) -> str:
             f'this robot cannot do "{shown(draft.unable[0])}"; it can go to places, find, list and count things, '
             "patrol and wait"
         )
-    if draft.route:  # the clause that says turns
+    if draft.route:  # clauses that only give turns
         return (
             f'"{shown(draft.route[0])}" does not say where to go, and turns alone cannot be followed; name a place '
             "or a thing"
@@ -33,7 +39,7 @@ def why_no_steps(draft: Draft, text: str) -> str:
 
 
 def why_unread(clause: Clause) -> str:
-    """The reason of a clause that no rule reads."""
+    """Return the reason for a clause that no rule reads."""
     said = f'"{shown(clause.text)}"'
     matches = load_vocabulary().matches(clause.words, 0)
     if any(matches[table][0] == len(clause.words) for table in VERBS if table in matches):

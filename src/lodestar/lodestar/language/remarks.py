@@ -1,4 +1,6 @@
-"""Remarks about the thing that is asked for, in clauses of their own: "find the towel, it is the one by the mirror"."""
+"""Remarks in clauses of their own that describe the requested object: "find the towel, it is the one by the
+mirror".
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 
 PRONOUNS = frozenset({"it", "they", "he", "she", "this", "that", "these", "those"})
-#: Words by which a place is guessed: a room that is only guessed must not close the others.
+#: Words of a guess: a room that is only guessed must not exclude the other rooms.
 GUESSED = frozenset(
     {"should", "ought", "may", "might", "could", "must", "supposed", "maybe", "perhaps", "probably", "usually",
      "normally", "likely", "possibly", "think", "i", "was", "were"}
@@ -25,7 +27,9 @@ GUESSED = frozenset(
 
 
 def is_remark(clause: Clause, meaning: dict[str, Any]) -> bool:
-    """Whether a clause without a verb only says which one is meant: "the one by the mirror", "it is the blue one"."""
+    """Return whether a clause only describes the object named before: "the one by the mirror", "it is the
+    blue one".
+    """
     if clause.words[0] in PRONOUNS and load_vocabulary().match("IS", clause.words, 1) is not None:
         return True
     things = things_of(meaning["thing"])
@@ -35,7 +39,9 @@ def is_remark(clause: Clause, meaning: dict[str, Any]) -> bool:
 
 
 def take_remark(draft: Draft, meaning: dict[str, Any], clause: Clause) -> bool:
-    """Add what a remark says to the step that looks for its thing; False where there is none, or it says nothing."""
+    """Add a remark's description to the step that looks for its object; False if there is no such step or
+    nothing to add.
+    """
     named = draft.named
     where = _step_of(draft, named) if named is not None else None
     if named is None or where is None:
@@ -55,7 +61,7 @@ def take_remark(draft: Draft, meaning: dict[str, Any], clause: Clause) -> bool:
 
 
 def _step_of(draft: Draft, named: Phrase) -> tuple[Any, int] | None:
-    """The newest step that looks for the thing: its group and its number there."""
+    """Return the group and index of the newest step that looks for the object, or None."""
     graphs = (graphs_of(named),)
     for group in reversed(draft.groups):
         for index in range(len(group.steps) - 1, -1, -1):
@@ -66,7 +72,7 @@ def _step_of(draft: Draft, named: Phrase) -> tuple[Any, int] | None:
 
 
 def _described(draft: Draft, named: Phrase, meaning: dict[str, Any]) -> Phrase | None:
-    """The thing with what is said of it; None where that is about something else."""
+    """Return the object with the remark's description; None if the remark is about something else."""
     if meaning["kind"] == "thing":
         return _same_thing(draft, named, things_of(meaning["thing"]).phrases)
     asked = meaning.get("asked") or {}
@@ -74,7 +80,7 @@ def _described(draft: Draft, named: Phrase, meaning: dict[str, Any]) -> Phrase |
     relations += (meaning.get("where") or {}).get("all", [])
     state, found = asked.get("state"), named
     if state is not None and not _words_of(state):
-        state = None  # "it is the one next to the toaster"
+        state = None  # "it is the one next to the toaster" states no attribute
     if state is not None and not _is_look(state):
         return None
     for one in relations:
@@ -88,7 +94,9 @@ def _described(draft: Draft, named: Phrase, meaning: dict[str, Any]) -> Phrase |
 
 
 def _same_thing(draft: Draft, named: Phrase, said: tuple[Phrase, ...]) -> Phrase | None:
-    """ "The blue one on the shelf" as the thing that was named, where nothing contradicts it."""
+    """Return the named object with the description of "the blue one on the shelf"; None if it contradicts the
+    name.
+    """
     if len(said) != 1:
         return None
     other = draft.resolved(said[0])
@@ -101,7 +109,7 @@ def _same_thing(draft: Draft, named: Phrase, said: tuple[Phrase, ...]) -> Phrase
     groups = {lexicon.attribute_group.get(lexicon.attribute(a) or "") for a in named.noun.adjectives}
     own = [a for a in said[0].noun.adjectives if a not in named.noun.adjectives and a not in ("one", "ones")]
     if any(lexicon.attribute_group.get(lexicon.attribute(a) or "") in groups - {None} for a in own):
-        return None  # "the red chair, the blue one": another
+        return None  # "the red chair, the blue one": another object
     words = (*own, *named.noun.words)
     noun = noun_words(words, named.noun.determiner, named.noun.count) if own else named.noun
     relations: list[Relation] = [r for r in said[0].relations if r not in named.relations]
@@ -117,7 +125,7 @@ def _words_of(state: dict[str, Any]) -> list[str]:
 
 
 def _is_look(state: dict[str, Any]) -> bool:
-    """Whether a state can be seen: a colour, "open"; "urgent" and "mine" cannot."""
+    """Return whether a state is visible, as a colour or "open" is, but not "urgent" or "mine"."""
     lexicon, vocabulary = load_lexicon(), load_vocabulary()
     return all(
         lexicon.attribute(word) is not None or vocabulary.is_in("STATE", word) for word in _words_of(state)

@@ -1,4 +1,4 @@
-"""Steps that look over, count, list, check and ask."""
+"""Conversion of clauses that explore, count, list, check and ask into steps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ from lodestar.models.lexicon import words_of
 
 
 def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
-    """The steps of EXPLORE or PATROL clauses: rooms, a place with its surroundings, stops, or the whole building."""
+    """Return the steps of an EXPLORE or PATROL clause: rooms, surroundings of an object, stops, or the whole
+    building.
+    """
     step = StepKind.PATROL if kind == "patrol" else StepKind.EXPLORE
     if meaning.get("stops"):
         stops = tuple(phrase_of(one) for one in meaning["stops"].get("all", ()))
@@ -74,7 +76,7 @@ def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
 
 
 def _levels(things: Things) -> list[int]:
-    """Return the levels that are named, EVERY_LEVEL for all of them; none where something else is named too."""
+    """Return the named levels, EVERY_LEVEL for all of them; empty if anything else is named too."""
     if not all(is_level(phrase) for phrase in things.phrases):
         return []
     if any(is_all(phrase) or phrase.noun.determiner == "both" for phrase in things.phrases):
@@ -84,7 +86,7 @@ def _levels(things: Things) -> list[int]:
 
 
 def told(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
-    """The steps of a COUNT or LIST clause, one for each kind of thing."""
+    """Return the steps of a COUNT or LIST clause, one for each kind of object."""
     step = StepKind.COUNT if kind == "count" else StepKind.LIST
     if not meaning.get("thing"):
         if not meaning.get("where") or not meaning["where"].get("all"):
@@ -112,7 +114,10 @@ def told(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause) -> li
 
 
 def _there(draft: Draft, things: Things, clause: Clause) -> Things:
-    """The things, at what was looked at where they have no place of their own."""
+    """Return the objects; those without a place are placed at the object of the clause before.
+
+    An example is "look on the table, is there a mug".
+    """
     bare = all(not p.relations and not p.rooms for p in things.phrases)
     if draft.looked is not None and bare and draft.looked[1] == len(draft.groups) - 1:
         relation, index = draft.looked
@@ -135,7 +140,7 @@ def _there(draft: Draft, things: Things, clause: Clause) -> Things:
 
 
 def checked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
-    """The CHECK step of a question with yes or no, or a state, for an answer."""
+    """Return the CHECK step of a yes-or-no question or of a question about a state."""
     things = draft.things(meaning["thing"], meaning.get("where"))
     if meaning.get("inside") is not None:
         container = draft.things(meaning["inside"]).phrases[0]
@@ -148,7 +153,7 @@ def checked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
     asked: tuple[Predicate, ...] = ()
     if meaning.get("asked"):
         item, asked = of_the_subject(*asked_predicates(phrase, meaning["asked"]), words_of(clause.text))
-        if meaning["asked"].get("said") is not None:  # "is the printer on the second floor?"
+        if meaning["asked"].get("said") is not None:  # the level of "is the printer on the second floor?"
             phrase = replace(
                 phrase, level=phrase.with_relations([relation_of(meaning["asked"]["said"])]).level
             )
@@ -156,7 +161,7 @@ def checked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
 
 
 def asked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
-    """The ASK step of any other question."""
+    """Return the ASK step of any other question."""
     if not meaning.get("thing"):
         return Step(StepKind.ASK, question=clause.text)
     things = draft.things(meaning["thing"], meaning.get("where"))
@@ -170,7 +175,10 @@ def asked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
 
 
 def where_step(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
-    """To find a thing that is asked for; of a place the answer is enough."""
+    """Return steps to find the object of a "where is" question.
+
+    A question for a place becomes an ASK step, which needs no travel.
+    """
     things = draft.things(meaning["thing"])
     if all(p.noun.is_anything for p in things.phrases):
         return told(draft, "list", meaning, clause)
@@ -188,7 +196,10 @@ def where_step(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[St
 
 
 def what_step(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
-    """Return the step for a thing that is only described; several things are listed."""
+    """Return the step for objects that are only described.
+
+    It is a LIST step for several objects or after "tell", "show" or "find", else an ASK step.
+    """
     things = draft.things(meaning["thing"])
     if any(p.noun.is_plural for p in things.phrases) or clause.words[0] in ("tell", "show", "find"):
         return told(draft, "list", meaning, clause)

@@ -1,4 +1,4 @@
-"""Steps to things that are to be found, handled or carried, and of clauses without a verb."""
+"""Conversion of clauses that find, handle or carry objects, and of clauses without a verb, into steps."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ from lodestar.language.travel_steps import each_step, places, spots
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.wordnet import load_wordnet
 
-_LANDMARKS = ("furniture", "structure", "plant", "keyboard instrument", "white goods")  # WordNet's nouns
+# WordNet nouns of objects that serve as landmarks
+_LANDMARKS = ("furniture", "structure", "plant", "keyboard instrument", "white goods")
 
 
 def found_steps(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
-    """The steps of a clause that finds, handles or carries things; what the robot cannot do is kept with them."""
+    """Return the steps of a clause that finds, handles or carries objects; acts the robot cannot do become
+    `unable`.
+    """
     things = draft.things(meaning["thing"], meaning.get("where"))
     if meaning.get("inside") is not None:
         container = draft.things(meaning["inside"]).phrases[0]
@@ -59,13 +62,18 @@ def found_steps(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause
 
 
 def _is_landmark(phrase: Phrase) -> bool:
-    """Whether a thing is gone past and not handed over: "pass the sofa" and not "pass the salt"."""
+    """Return whether to "pass" this object means to go past it, and not to hand it over.
+
+    "Pass the sofa" names a landmark, "pass the salt" does not.
+    """
     wordnet = load_wordnet()
     return phrase.is_place or any(wordnet.is_a(phrase.head, kind) for kind in _LANDMARKS)
 
 
 def _by_way(draft: Draft, way: Phrase, meaning: dict[str, Any], clause: Clause) -> list[Step]:
-    """ "Take the path between the sofa and the table to the door": a spot, then where it leads."""
+    """Return the steps of "take the path between the sofa and the table to the door": the path, then the
+    door.
+    """
     steps = []
     draft.passed.append(Things((way,)))
     if way.relations:
@@ -78,7 +86,10 @@ def _by_way(draft: Draft, way: Phrase, meaning: dict[str, Any], clause: Clause) 
 
 
 def looked_at(draft: Draft, meaning: dict[str, Any]) -> list[Step]:
-    """To what is looked at; a question that follows and names no place is about that."""
+    """Return steps to the objects to look at.
+
+    They are stored for the next clause: if it is a question that names no place, it is about them.
+    """
     relation = relation_of(meaning["at"])
     relation = replace(relation, anchors=tuple(draft.resolved(a) for a in relation.anchors))
     steps = places(draft, Things(relation.anchors)) if relation.anchors else []
@@ -89,13 +100,13 @@ def looked_at(draft: Draft, meaning: dict[str, Any]) -> list[Step]:
 
 
 def _put(draft: Draft, at: Any) -> list[Step]:
-    """Return where something is put: the anchors of a relation."""
+    """Return steps to the place of the relation `at` where an object is put down: "on the table"."""
     anchors = tuple(draft.resolved(a) for a in relation_of(at).anchors)
     return places(draft, Things(anchors)) if anchors and not any(a.pronoun for a in anchors) else []
 
 
 def fragment(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
-    """The steps of a clause without a verb: a thing, a room, or more of what the last step counts or lists."""
+    """Return the steps of a clause without a verb: an object, a room, or a further item to count or list."""
     last = draft.steps[-1] if draft.steps else None
     if kind == "place":
         return spots(draft, [meaning["at"]])

@@ -1,4 +1,4 @@
-"""Words and marks of a text in plain English: folded, contractions opened, measures split from their units."""
+"""Tokenizer for plain English: folds case, expands contractions, and splits measures from their units."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import unicodedata
 COMMA, STOP, QUESTION = ",", ".", "?"
 _MARKS = dict.fromkeys("<>,:()–—、", COMMA) | dict.fromkeys(";.!\n。", STOP) | {"?": QUESTION}
 _SPOKEN = {"&": " and ", "+": " and "}
-_EITHER = re.compile(r"(?<=\w)/(?=\w)")  # "mug/cup"
+_EITHER = re.compile(r"(?<=\w)/(?=\w)")  # "mug/cup" means "mug or cup"
 _QUOTED = re.compile(r"[\"\u201c\u201d]([^\"\u201c\u201d]{1,200})[\"\u201c\u201d]")
 _WORD = re.compile(
     r"-?\d+(?:[.]\d+)?(?:[a-z]+\d*)?|[^\W_]+(?:['-][^\W_]+)*|'s\b|[=.,;:!?<>()\n\u2013\u2014\u3001\u3002]"
 )
-_GLUE = "\ua78f"  # a letter that no keyboard has: joins the words of a text in quotation marks
-_APOSTROPHE, _DOT = "\ua78c", "\ua7fb"  # the same in place of these marks
+_GLUE = "\ua78f"  # rare letter that joins the words of a quoted text into one token
+_APOSTROPHE, _DOT = "\ua78c", "\ua7fb"  # rare letters that replace these marks in a quoted text
 _MEASURE = re.compile(r"(-?\d+(?:\.\d+)?)(m|cm|mm|ft|s|sec|min|h)")
 _CLITICS = (
     (re.compile(r"\b(do|does|did|is|are|was|were|has|have|had|could|would|should|must|may|need) ?n't\b"), r"\1 not"),
@@ -40,14 +40,17 @@ _CLITICS = (
 
 
 def tokens_of(text: str) -> list[str]:
-    """Lower-case words and the marks "," "." "?". "2m" is two words; "1.5" is one, as is a text in quotation marks."""
+    """Return lower-case words and the marks "," "." "?". "2m" is two words; "1.5" is one, as is a quoted
+    text.
+    """
     folded = (
         unicodedata.normalize("NFKC", text)
         .replace("\u2019", "'")
         .replace("\u2018", "'")
         .replace("\u2212", "-")
     )
-    folded = "".join(c if c.isprintable() or c == "\n" else " " for c in folded)
+    invisible = {c for c in folded if unicodedata.category(c) == "Cf"}  # such as soft hyphens
+    folded = "".join(c if c.isprintable() or c == "\n" else " " for c in folded if c not in invisible)
     folded = _QUOTED.sub(lambda m: " " + _joined(m[1]) + " ", folded).casefold()
     folded = _EITHER.sub(" or ", folded)
     for mark, word in _SPOKEN.items():
@@ -66,13 +69,13 @@ def tokens_of(text: str) -> list[str]:
 
 
 def _joined(quoted: str) -> str:
-    """Words in quotation marks as one word; a single word as it is."""
+    """Return the words of a quoted text as one word."""
     words = re.findall(r"[^\W_]+(?:['.-][^\W_]+)*", quoted)
     return _GLUE.join(words).replace("'", _APOSTROPHE).replace(".", _DOT)
 
 
 def _unquoted(word: str) -> str:
-    """The words that a token of `_joined` stands for."""
+    """Return the words of a token made by `_joined`."""
     for letter, mark in ((_GLUE, " "), (_APOSTROPHE, "'"), (_DOT, ".")):
         word = word.replace(letter.casefold(), mark)
     return word
@@ -87,7 +90,7 @@ def _add(found: list[str], word: str, text: str, start: int) -> None:
             found.append(mark)
         return
     if word.startswith("-") and start and not text[start - 1].isspace() and text[start - 1] not in "([=,":
-        word = word[1:]  # "no-1" is no number below zero
+        word = word[1:]  # "no-1" is no negative number
     measured = _MEASURE.fullmatch(word)
     if measured is not None:
         found.extend(measured.groups())
@@ -100,6 +103,6 @@ def _add(found: list[str], word: str, text: str, start: int) -> None:
 
 
 def shown(text: str, length: int = 60) -> str:
-    """The beginning of a text as a message may hold it: printable, on one line."""
+    """Return the beginning of a text for a message: printable, on one line, at most `length` characters."""
     clean = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return clean if len(clean) <= length else clean[: length - 3].rstrip() + "..."

@@ -1,4 +1,4 @@
-"""Directives as plain English: what is printed reads as the same record."""
+"""Directives in plain English; parsing the sentence gives the same record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from lodestar.language.step_kinds import step_spec
 
 
 def sentence(directive: Directive) -> str:
-    """The directive in one line: "go to the kitchen, then find the red mug; avoid the dog until the first is done"."""
+    """Return the directive in one line: "go to the kitchen, then find the red mug; avoid the dog until step
+    1".
+    """
     parts = [", then ".join(step_sentence(step) for step in directive.steps)]
     parts += [_constraint(constraint) for constraint in directive.constraints]
     parts += [manner.said for manner in directive.manners]
@@ -22,7 +24,7 @@ def sentence(directive: Directive) -> str:
 
 
 def step_sentence(step: Step) -> str:
-    """One step: "find 2 red chairs or blue chairs in the kitchen"."""
+    """Return one step in words: "find 2 red chairs or blue chairs in the kitchen"."""
     said = step_spec(step.kind).sentence(step)
     for unable in step.unable:
         said += f', as I cannot do "{unable}"'

@@ -1,4 +1,4 @@
-"""Typing errors in words that no vocabulary has: one letter wrong, missing, too many, or two exchanged."""
+"""Correction of typing errors in unknown words: one letter wrong, missing, added, or two letters exchanged."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 
-MIN_LENGTH = 4  # letters: shorter words are too much alike
-SHORT = 6  # letters: in a word as short, one letter in place of another makes a name out of many a word
-TWO_ERRORS = 9  # letters from which on two errors are put right
+MIN_LENGTH = 4  # letters; shorter words are too similar to each other
+LONGEST = 40  # letters; two errors of longer words take seconds to look up, and no known word has as many
+# letters; in words up to this length a replaced letter is not corrected, as it would change many names
+SHORT = 6
+TWO_ERRORS = 9  # letters, from which on two errors are corrected
 
 
 def corrected(words: Sequence[str]) -> list[str]:
-    """The words with unknown ones replaced by the one known word that is nearest, where there is just one."""
+    """Return the words with unknown ones replaced by the nearest known word, if there is exactly one."""
     return [_correct(word) for word in words]
 
 
 @lru_cache(maxsize=4096)
 def _correct(word: str) -> str:
-    if len(word) < MIN_LENGTH or not word.isascii() or not word.isalpha() or is_known(word):
+    if not MIN_LENGTH <= len(word) <= LONGEST or not word.isascii() or not word.isalpha() or is_known(word):
         return word
     found = _near(_deletions(word, 1), word, 1)
     if not found and len(word) >= TWO_ERRORS:
@@ -31,7 +33,7 @@ def _correct(word: str) -> str:
 
 
 def is_known(word: str) -> bool:
-    """Whether some vocabulary has the word, in the plural or as another form of a verb too."""
+    """Return whether some vocabulary has the word, also as a plural or another verb form."""
     lexicon, wordnet, words = load_lexicon(), load_wordnet(), load_vocabulary().words
     if (
         word in words
@@ -58,9 +60,7 @@ def is_known(word: str) -> bool:
 def _near(deletions: Iterable[str], word: str, most: int) -> list[str]:
     index = _index()
     found = {target for form in (word, *deletions) for target in index.get(form, ())}
-    exact = [
-        t for t in found if _distance(word, t) <= most and (len(word) > SHORT or not _exchanged(word, t))
-    ]
+    exact = [t for t in found if distance(word, t) <= most and (len(word) > SHORT or not _exchanged(word, t))]
     same = [t for t in exact if t[0] == word[0]]
     return sorted(same or exact)
 
@@ -75,7 +75,9 @@ def _deletions(word: str, most: int) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def _targets() -> frozenset[str]:
-    """Words that a typing error is put right to: function words, verbs, names of things and rooms in the lexicon."""
+    """Return the words that corrections may produce: function words, verbs, and the lexicon's objects and
+    rooms.
+    """
     lexicon = load_lexicon()
     names = (*lexicon.canonical_noun, *lexicon.rooms, *lexicon.canonical_attribute)
     words = {word for name in names for word in name.split()}
@@ -84,7 +86,7 @@ def _targets() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _index() -> dict[str, tuple[str, ...]]:
-    """Targets by what is left of them without one letter, and whole."""
+    """Return the correction targets by their full form and by each form with one letter deleted."""
     found: dict[str, list[str]] = {}
     for target in _targets():
         for form in {target, *_deletions(target, 1)}:
@@ -93,12 +95,12 @@ def _index() -> dict[str, tuple[str, ...]]:
 
 
 def _exchanged(word: str, target: str) -> bool:
-    """Whether one letter stands in place of another."""
+    """Return whether the words have equal length but different letters."""
     return len(word) == len(target) and sorted(word) != sorted(target)
 
 
-def _distance(a: str, b: str) -> int:
-    """Letters to change, add, leave out or exchange with the next one."""
+def distance(a: str, b: str) -> int:
+    """Return the edit distance: letters changed, added, left out, or swapped with the next letter."""
     rows = [list(range(len(b) + 1))]
     for i, one in enumerate(a, 1):
         row = [i]

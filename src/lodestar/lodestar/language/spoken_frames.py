@@ -1,4 +1,6 @@
-"""Words around what is asked for, put right before a text is cut into clauses: names of who is called, and "but"."""
+"""Preparation of a text before it is split into clauses: removes a form of address, and rewrites "but" as
+"except".
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,14 @@ _MOST_BETWEEN = 3  # words of a noun between "any" and "but"
 
 
 def framed(tokens: Sequence[str]) -> list[str]:
-    """The words without the name of who is called and without adverbs in a ban, "except" for a "but" that excludes,
-    "via" for "by way of".
+    """Return the words without a form of address and without adverbs in a ban, with "except" for an excluding
+    "but" and "via" for "by way of".
     """
     return _with_plain_bans(_with_except(_with_via(without_name(tokens))))
 
 
 def without_name(tokens: Sequence[str]) -> list[str]:
-    """The words without a name that calls somebody around an order: "Rex, find ...", "hey Bob find ..."."""
+    """Return the words without a form of address around an order: "Rex, find ...", "hey Bob find ..."."""
     tokens = list(tokens)
     start = next((i for i, token in enumerate(tokens) if token not in _CALLS), len(tokens))
     start += tokens[start : start + 1] == [COMMA]
@@ -50,7 +52,7 @@ def without_name(tokens: Sequence[str]) -> list[str]:
 
 
 def _may_be_name(word: str) -> bool:
-    """Whether a word is no thing, no place, no look and no word of a sentence."""
+    """Return whether a word may be a person's name: no object, place, attribute or function word."""
     lexicon, vocabulary = load_lexicon(), load_vocabulary()
     if not word.isalpha() or lexicon.canonical(word) or lexicon.room(word) or lexicon.attribute(word):
         return False
@@ -58,7 +60,7 @@ def _may_be_name(word: str) -> bool:
 
 
 def _orders(tokens: Sequence[str], i: int) -> bool:
-    """Whether an order, a question or a ban begins at word i."""
+    """Return whether an order, a question or a ban begins at word i."""
     if i >= len(tokens) or not begins(tokens, i):
         return False
     matches = load_vocabulary().matches(tokens, i)
@@ -66,7 +68,7 @@ def _orders(tokens: Sequence[str], i: int) -> bool:
 
 
 def _with_via(tokens: Sequence[str]) -> list[str]:
-    """ "By way of" in one word: "by" alone says where a thing is."""
+    """Return the words with "via" for "by way of", as "by" alone states where an object is."""
     found: list[str] = []
     for token in tokens:
         found.append(token)
@@ -76,7 +78,7 @@ def _with_via(tokens: Sequence[str]) -> list[str]:
 
 
 def _with_plain_bans(tokens: Sequence[str]) -> list[str]:
-    """ "Without ever crossing" as "without crossing"."""
+    """Return the words without adverbs in bans: "without ever crossing" becomes "without crossing"."""
     tokens, vocabulary = list(tokens), load_vocabulary()
     for i in range(len(tokens) - 1, -1, -1):
         if tokens[i] not in _BANS:
@@ -89,7 +91,7 @@ def _with_plain_bans(tokens: Sequence[str]) -> list[str]:
 
 
 def _with_except(tokens: Sequence[str]) -> list[str]:
-    """ "Any room but the lab" as "any room except the lab"."""
+    """Return "any room but the lab" as "any room except the lab"."""
     tokens = list(tokens)
     for i, token in enumerate(tokens):
         if token != "but" or not i or i + 1 >= len(tokens):

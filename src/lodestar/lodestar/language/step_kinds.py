@@ -1,6 +1,6 @@
-"""Kinds of steps: the one place for what readers, reports and checks have to know of each.
+"""Table of step kinds: their properties for parsers, reports and checks.
 
-What does a step stands in `agent/activities/table.py` (docs/how-to/add-a-step.md).
+The code that carries out each kind is listed in `agent/activities/table.py` (docs/how-to/extend.md).
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from lodestar.scene.captions import clean_text
 
 @dataclass(frozen=True)
 class StepSpec:
-    """A kind of step as data.
+    """Properties of one kind of step.
 
-    sentence(step): an order that reads as the same step. words(step): what the robot is about, as it tells it; of the
-    speaker's words in it, only what is safe to show.
+    sentence(step): returns an order that parses to the same step. words(step): returns the step in words for
+    reports; they contain only those of the speaker's words that are safe to show.
     """
 
     kind: StepKind
     sentence: Callable[[Step], str]
     words: Callable[[Step], str]
-    stands: bool = False  # done where the robot stands: one that was carried need not notice first
-    offered: bool = True  # a language model that reads directives may choose it
+    stands: bool = False  # done where the robot stands; no restart is needed after the robot was carried
+    offered: bool = True  # a language model that parses directives may choose this kind
 
 
 def step_spec(kind: StepKind) -> StepSpec:
-    """Return what is known of a kind. Raises KeyError for a kind without a spec."""
+    """Return the properties of a kind. Raises KeyError for a kind without an entry."""
     return _SPECS[kind]
 
 
@@ -51,7 +51,7 @@ def offered_kinds() -> tuple[str, ...]:
 
 @contextmanager
 def registered_step(spec: StepSpec) -> Iterator[StepSpec]:
-    """Register a kind for the length of a block. Raises ValueError where there is one of it."""
+    """Register a kind of step during a `with` block. Raises ValueError if the kind exists already."""
     if spec.kind in _SPECS:
         raise ValueError(f"there is a kind {spec.kind.name} already")
     _SPECS[spec.kind] = spec
@@ -62,13 +62,13 @@ def registered_step(spec: StepSpec) -> Iterator[StepSpec]:
 
 
 def skill_words(step: Step) -> str:
-    """Return a step that names a skill in words: "do Place with the mug and the table"."""
+    """Return a skill step in words: "do Place with the mug and the table"."""
     things = [item_words(item) for item in (step.item, *step.others) if item is not None]
     return f"do {step.skill} with {listed(things)}" if things else f"do {step.skill}"
 
 
-def duration_in_words(seconds: float) -> str:
-    """ "90 s", "5 min"."""
+def exact_duration(seconds: float) -> str:
+    """Return a duration without rounding, so that the parser reads the same: "90 s", "5 min"."""
     whole = seconds >= 120.0 and seconds % 60.0 == 0.0
     return f"{seconds / 60.0:.0f} min" if whole else f"{seconds:g} s"
 
@@ -110,12 +110,12 @@ def _patrol(step: Step) -> str:
 
 
 def _about(verb: str, words: Callable[[Item | None], str]) -> Callable[[Step], str]:
-    """Return how to say a verb with what the step is about, and where."""
+    """Return a function that words a step as the verb, its item and its scope."""
     return lambda step: f"{verb} {words(step.item)}{scope_words(step.scope)}"
 
 
 def _asked(verb: str) -> Callable[[Step], str]:
-    """Return how to say a question, or the verb with what it is about."""
+    """Return a function that words a step as its question, or else as the verb and its item."""
     plain = _about(verb, several_words)
     return lambda step: f"{step.question}?" if step.question else plain(step)
 
@@ -129,7 +129,7 @@ def _one(item: Item | None) -> str:
     return item_words(item)
 
 
-# --- what the robot is about ---------------------------------------------------------------------------------------
+# --- reports of the robot's activity --------------------------------------------------------------------------------
 
 
 def _target(step: Step) -> str:
@@ -174,8 +174,10 @@ _BUILT_IN = (
     StepSpec(StepKind.COUNT, _about("count", several_words), _every("count")),
     StepSpec(
         StepKind.WAIT,
-        lambda step: "wait" if step.seconds is None else f"wait {number_words(step.seconds)} seconds",
-        lambda step: "wait" if step.seconds is None else f"wait for {duration_in_words(step.seconds)}",
+        lambda step: (
+            "wait until cancelled" if step.seconds is None else f"wait {number_words(step.seconds)} seconds"
+        ),
+        lambda step: "wait" if step.seconds is None else f"wait for {exact_duration(step.seconds)}",
         stands=True,
     ),
     StepSpec(
@@ -195,7 +197,7 @@ _BUILT_IN = (
         lambda step: step.question or skill_words(step),
         lambda step: clean_text(step.question) or skill_words(step),
         stands=True,
-        offered=False,  # a model says what the robot cannot do; what of it a skill does is found afterwards
+        offered=False,  # a model lists impossible acts as `unable`; skills are matched to them afterwards
     ),
 )
 _SPECS = {spec.kind: spec for spec in _BUILT_IN}

@@ -1,4 +1,4 @@
-"""Typed questions of the steps of a directive."""
+"""Typed questions for the steps of a directive."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lodestar.language.question_reader import read_question
 
 
 def with_questions(directive: Directive) -> Directive:
-    """The directive with what its steps ask for."""
+    """Return the directive with `wanted`, the `Question` record, filled in for each step that has one."""
     return directive.with_steps(
         step if step.wanted is not None else replace(step, wanted=wanted_by(step)) for step in directive.steps
     )
 
 
 def wanted_by(step: Step) -> Question | None:
-    """Return the question of a step of COUNT, LIST, CHECK or ASK, or of a GO to a remembered place; else None."""
+    """Return the question of a COUNT, LIST, CHECK or ASK step, or of a GO to a remembered place; else None."""
     match step.kind:
         case StepKind.GO if step.is_remembered:
             return Question(
@@ -40,7 +40,10 @@ def wanted_by(step: Step) -> Question | None:
 
 
 def _asked(step: Step) -> Question:
-    """The question in the speaker's words, about what the step is about where it does not say so itself."""
+    """Return the question in the speaker's words as a `Question`.
+
+    A CHECK step keeps its own item; for other steps it is used only if the words name no item.
+    """
     found = _read(step)
     if step.kind is StepKind.CHECK:
         is_choice = found is not None and found.kind is QuestionKind.ATTRIBUTE and bool(found.asked)

@@ -1,4 +1,4 @@
-"""Times that a question names. They are relative until a clock is given: nothing here reads one."""
+"""Times named in questions. They stay relative until `resolve` gets a clock; nothing here reads a clock."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from enum import IntEnum
 from lodestar.language.items import Item
 
 DAY = 86400.0  # s
-MAX_AGO = 3650.0 * DAY  # s: ten years
+MAX_AGO = 3650.0 * DAY  # s, ten years
 
 
 class TimeBasis(IntEnum):
-    """Origins of a time. The numbers are those of TimePoint.msg."""
+    """References from which a TimePoint's seconds count. The numbers are those of TimePoint.msg."""
 
     NOW = 0  # `seconds` before now
     DAY = 1  # `seconds` after the midnight that begins `day`
     START = 2  # `seconds` after the robot started
     STAMP = 3  # `seconds` in the clock of the stamps
-    EVENT = 4  # when something happened
+    EVENT = 4  # time of an event
 
 
 @dataclass(frozen=True)
 class Act:
-    """Something done: `verb` in its base form ("enter"), by the robot or, where not `own`, by the item."""
+    """An act: `verb` in its base form ("enter"), done by the robot, or by the item if not `own`."""
 
     verb: str
     own: bool = True
@@ -33,7 +33,7 @@ class Act:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened once: the robot did `act` with `item`, or the item did; without an act, it was seen."""
+    """A single event: the robot did `act` with `item`, or the item did it; without an act, the item was seen."""
 
     act: Act | None = None
     item: Item | None = None
@@ -41,9 +41,9 @@ class Event:
 
 @dataclass(frozen=True)
 class Clock:
-    """Times that relative ones are counted from, seconds in the clock of the stamps.
+    """Reference times for relative times, in seconds of the stamps' clock.
 
-    midnight: the last one in the time zone of whoever asks. start: when the robot started.
+    midnight: the last midnight in the asker's time zone. start: when the robot started.
     """
 
     now: float
@@ -51,13 +51,15 @@ class Clock:
     start: float
 
 
-#: Seconds at which an event began and ended; None where it is not known.
+#: Returns the seconds at which an event began and ended; None if unknown.
 EventTimes = Callable[[Event], "tuple[float, float] | None"]
 
 
 @dataclass(frozen=True)
 class TimePoint:
-    """A time. day: 0 = today, -1 = yesterday, of DAY. event: of EVENT. Raises ValueError for what is no time."""
+    """A point in time. day: of basis DAY, 0 = today, -1 = yesterday. event: of basis EVENT. Raises ValueError
+    if invalid.
+    """
 
     basis: TimeBasis
     seconds: float = 0.0
@@ -75,7 +77,7 @@ class TimePoint:
 
 @dataclass(frozen=True)
 class TimeWindow:
-    """From `begin` to `end`; None = open. Empty: at any time."""
+    """Time from `begin` to `end`; None = open. An empty window means any time."""
 
     begin: TimePoint | None = None
     end: TimePoint | None = None
@@ -85,11 +87,13 @@ class TimeWindow:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Events whose times are needed to resolve it."""
+        """Return the events whose times are needed to resolve the window."""
         return tuple(p.event for p in (self.begin, self.end) if p is not None and p.event is not None)
 
     def resolve(self, clock: Clock, when: EventTimes = lambda event: None) -> tuple[float, float] | None:
-        """Seconds of begin and end, clipped to now; None where an event's time is not known or nothing is between."""
+        """Return begin and end in seconds, clipped to now; None if an event's time is unknown or the window
+        is empty.
+        """
         begin, end = -math.inf, clock.now
         if self.begin is not None:
             found = _seconds(self.begin, clock, when)
@@ -106,7 +110,7 @@ class TimeWindow:
 
 
 def _seconds(point: TimePoint, clock: Clock, when: EventTimes) -> tuple[float, float] | None:
-    """Begin and end of a time."""
+    """Return begin and end of a time point in seconds, None if unknown."""
     if point.event is not None:
         return when(point.event)
     bases = {
@@ -119,12 +123,12 @@ def _seconds(point: TimePoint, clock: Clock, when: EventTimes) -> tuple[float, f
 
 
 def ago(seconds: float) -> TimePoint:
-    """So many seconds before now."""
+    """Return the time this many seconds before now."""
     return TimePoint(TimeBasis.NOW, seconds)
 
 
 def on_day(day: int, seconds: float = 0.0) -> TimePoint:
-    """A time of a day, 0 = today; seconds past its end are of a day after it."""
+    """Return a time of a day, 0 = today; seconds beyond the day's length continue on later days."""
     return TimePoint(TimeBasis.DAY, seconds % DAY, day + int(seconds // DAY))
 
 

@@ -1,4 +1,4 @@
-"""Steps to rooms, places, spots and things."""
+"""Conversion of clauses that travel into steps to rooms, places, spots and objects."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SIDES = {"front": "InFrontOf", "back": "Behind", "rear": "Behind", "left": "Lef
 
 
 def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
-    """The steps of a clause that goes somewhere: places that it goes through, then places where it ends."""
+    """Return the steps of a clause that travels: places to pass through, then the destinations."""
     legs = (meaning.get("legs") or {}).get("all", [])
     draft.passed += [things_of(meaning["from"])] if meaning.get("from") else []
     found: list[Step] = []
@@ -66,9 +66,9 @@ def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
             found += [s for s in passed if s.kind in (StepKind.GO, StepKind.PATROL)]
             draft.passed.append(ways)
         elif leg.get("at") is not None and meaning["kind"] == "route" and leg["at"].get("name") in NEARBY:
-            draft.passed.append(Things(relation_of(leg["at"]).anchors))  # "turn right at the island"
+            draft.passed.append(Things(relation_of(leg["at"]).anchors))  # e.g. "turn right at the island"
         elif leg.get("at") is not None:
-            ends += spots(draft, [leg["at"]], bool(ends))
+            ends += spots(draft, [leg["at"]])
         elif leg.get("home"):
             home = True
         elif leg.get("pose"):
@@ -93,7 +93,7 @@ def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
 
 
 def shut_out(draft: Draft, things: Things) -> None:
-    """Forbid what a way excludes: "through any room except the lab"."""
+    """Add constraints for the exceptions of a route: "through any room except the lab"."""
     for phrase in things.excluded:
         place = phrase.is_place or phrase.adjectives_only
         kind = ConstraintKind.STAY_OUT if place else ConstraintKind.KEEP_AWAY
@@ -101,7 +101,7 @@ def shut_out(draft: Draft, things: Things) -> None:
 
 
 def _is_any_way(things: Things) -> bool:
-    """Whether a way leads through whatever there is: "any room", "anything"."""
+    """Return whether a route may lead through anything not excluded: "any room", "anything"."""
     return bool(things.excluded) and all(
         phrase.noun.is_anything or (is_any(phrase) and not phrase.noun.adjectives and not phrase.relations)
         for phrase in things.phrases
@@ -109,7 +109,7 @@ def _is_any_way(things: Things) -> bool:
 
 
 def places(draft: Draft, things: Things, back: bool = False) -> list[Step]:
-    """Steps to places, or to things that are gone to."""
+    """Return steps to places or objects. back: return to them."""
     if things.any_of and all(p.is_place or p.adjectives_only for p in things.phrases):
         return [Step(StepKind.GO, item_of(things), scope=scope_of(things.phrases[0], False))]
     if things.any_of:
@@ -118,7 +118,7 @@ def places(draft: Draft, things: Things, back: bool = False) -> list[Step]:
 
 
 def remembered_places(draft: Draft, things: Things) -> list[Step]:
-    """Steps to where things were last seen; a room is where it was."""
+    """Return steps to where objects were last seen; rooms are visited directly."""
     steps: list[Step] = []
     groups = [things] if things.any_of else [replace(things, phrases=(p,)) for p in things.phrases]
     for group in groups:
@@ -132,7 +132,7 @@ def remembered_places(draft: Draft, things: Things) -> list[Step]:
 
 
 def place_step(draft: Draft, phrase: Phrase, things: Things, back: bool) -> Step:
-    """The step to one place or thing; back: to return there."""
+    """Return the step to one place or object. back: return there."""
     words = (phrase.noun.determiner, *phrase.noun.words) if phrase.noun.determiner else phrase.noun.words
     if load_vocabulary().is_in("HOME", *words):
         return Step(StepKind.RETURN)
@@ -161,20 +161,20 @@ def place_step(draft: Draft, phrase: Phrase, things: Things, back: bool) -> Step
 
 
 def patrol_of(phrase: Phrase) -> Step:
-    """A patrol of every room of a kind ("all the labs"), of the building where the rooms have none."""
+    """Return a patrol of every room of a kind ("all the labs"), or of the building if no kind is named."""
     kind = () if phrase.is_whole else (graphs_of(replace(phrase, rooms=()))[0],)
     return Step(StepKind.PATROL, scope=Scope(kind))
 
 
 def ahead(draft: Draft, ends: list[Step], said: dict[str, Any]) -> None:
-    """Add to `ends` the place that is said by a length from where the robot stands: x ahead of it, y to its left.
+    """Add to `ends` a step to a pose relative to the robot: x ahead, y to the left.
 
-    A length to another side is added to that of the step before: "2 m in front of you and 1 m to your left".
+    A second distance changes the pose of the step before: "2 m in front of you and 1 m to your left".
     """
     metres, (x, y) = float(said["metres"]), _AHEAD[str(said["side"])]
     last = next(iter([*draft.steps, *ends][::-1]), None)
     if ends and (last is None or last.pose is None or last.pose.frame != ROBOT_FRAME):
-        return  # "the chair 3 m in front of you" is gone to anyway
+        return  # "the chair 3 m in front of you": the chair is the goal
     steps = ends or (draft.groups[-1].steps if draft.groups else ends)
     if last is not None and last.pose is not None and last.pose.frame == ROBOT_FRAME:
         x, y = last.pose.x + x * metres, last.pose.y + y * metres
@@ -183,8 +183,8 @@ def ahead(draft: Draft, ends: list[Step], said: dict[str, Any]) -> None:
         ends.append(Step(StepKind.GO, pose=Pose(x * metres, y * metres, frame=ROBOT_FRAME)))
 
 
-def spots(draft: Draft, relations: Sequence[Any], later: bool = False) -> list[Step]:
-    """Steps to where a relation holds: a room, beside a thing, or a spot."""
+def spots(draft: Draft, relations: Sequence[Any]) -> list[Step]:
+    """Return steps to the places that relations describe: in a room, beside an object, or between objects."""
     steps: list[Step] = []
     for meaning in relations:
         relation = relation_of(meaning)
@@ -200,11 +200,7 @@ def spots(draft: Draft, relations: Sequence[Any], later: bool = False) -> list[S
             steps[-1] = _nearer(steps[-1], relation)
         elif relation.name in ("Inside", "On", "Near", "NextTo") and all(a.is_place for a in anchors):
             steps += places(draft, Things(anchors))
-        elif (
-            steps
-            and relation.name in ("Near", "NextTo", "Inside", "Behind")
-            and steps[-1].kind is StepKind.GO
-        ):
+        elif steps and steps[-1].kind is StepKind.GO and relation.name == "Inside":
             steps[-1] = _nearer(steps[-1], relation)
         elif relation.name in NEARBY and not relation.negated:
             steps += places(draft, Things(anchors))
@@ -215,7 +211,7 @@ def spots(draft: Draft, relations: Sequence[Any], later: bool = False) -> list[S
 
 
 def _level(text: str) -> list[Step]:
-    """The step to a level with a number; none to one that is only above or below (`clause_steps`)."""
+    """Return the step to a numbered level; empty for "upstairs" and the like, which `clause_steps` handles."""
     level, last = level_of(text), text.split()[-1]
     if level is None:
         return []
@@ -225,7 +221,7 @@ def _level(text: str) -> list[Step]:
 
 
 def _nearer(step: Step, relation: Relation) -> Step:
-    """The step to a room that a second relation tells from others."""
+    """Return a step to a room with a second relation added, which distinguishes the room from others."""
     graph = graphs_of(replace(generic(), relations=(relation,)))[0]
     assert step.item is not None
     first = step.item.alternatives[0][0]
@@ -240,7 +236,9 @@ def _nearer(step: Step, relation: Relation) -> Step:
 
 
 def find_step(draft: Draft, things: Things, unable: tuple[str, ...] = ()) -> Step:
-    """The step that finds any of the things, or lists them all. Raises NotUnderstood where no kind is named."""
+    """Return the step that finds any of the objects, or lists them all. Raises NotUnderstood if no kind is
+    named.
+    """
     for phrase in things.phrases:
         check_is_thing(phrase)
         pointed = phrase.noun.determiner in ("the", "this", "that", "these", "those")
@@ -252,14 +250,14 @@ def find_step(draft: Draft, things: Things, unable: tuple[str, ...] = ()) -> Ste
 
 
 def each_step(draft: Draft, things: Things, unable: tuple[str, ...]) -> list[Step]:
-    """Steps to find each of the things, or the one step where any of them will do."""
+    """Return steps to find each of the objects, or a single step for alternatives."""
     if things.any_of:
         return [find_step(draft, things, unable)]
     first, *others = things.phrases
     if others and first.noun.count == len(others) and all(p.noun.count == 1 for p in others):
         things = replace(
             things, phrases=tuple(p.with_noun(first.noun) if p.adjectives_only else p for p in others)
-        )  # "two, one red and one blue"
+        )  # "two, one red and one blue": two objects
     steps = []
     for phrase in things.phrases:
         if phrase.is_room and not unable:
@@ -272,13 +270,13 @@ def each_step(draft: Draft, things: Things, unable: tuple[str, ...]) -> list[Ste
 
 
 def _done(draft: Draft, phrase: Phrase) -> bool:
-    """Whether the last step already goes to the thing."""
+    """Return whether the last step already goes to the object."""
     last = draft.steps[-1:]
     return bool(last) and last[0].item is not None and last[0].item.alternatives == (graphs_of(phrase),)
 
 
 def _brought(draft: Draft, phrase: Phrase) -> bool:
-    """Whether "it" is a thing that an earlier step went to, and that would be with the robot by now."""
+    """Return whether the phrase stands for "it" and means an object that an earlier FIND step finds."""
     graphs = (graphs_of(phrase),)
     return draft.pronoun and any(
         step.kind is StepKind.FIND and step.item is not None and step.item.alternatives == graphs
@@ -287,7 +285,7 @@ def _brought(draft: Draft, phrase: Phrase) -> bool:
 
 
 def unable_of_last(draft: Draft, unable: tuple[str, ...]) -> None:
-    """Keep with the last step what the robot cannot do."""
+    """Add requests that the robot cannot fulfil to the last step."""
     group = next((group for group in reversed(draft.groups) if group.steps), None)
     if group is None:
         return

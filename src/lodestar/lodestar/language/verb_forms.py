@@ -1,8 +1,8 @@
-"""Forms of verbs that no ending tells."""
+"""Irregular verb forms."""
 
 from __future__ import annotations
 
-#: Past forms and participles, with the form that a dictionary has.
+#: Past forms and participles with their base forms.
 IRREGULAR = {
     "went": "go", "gone": "go", "came": "come", "took": "take", "taken": "take", "made": "make", "found": "find",
     "left": "leave", "saw": "see", "seen": "see", "put": "put", "drove": "drive", "driven": "drive", "fell": "fall",
@@ -13,5 +13,5 @@ IRREGULAR = {
     "wore": "wear", "worn": "wear", "kept": "keep", "lost": "lose", "hung": "hang", "built": "build", "sent": "send",
     "bought": "buy", "caught": "catch", "forgot": "forget", "forgotten": "forget", "grown": "grow", "shown": "show",
     "written": "write", "wrote": "write", "spent": "spend", "laid": "lay",
-    "decided": "decide", "picked": "pick",  # of two verbs each by their ending
+    "decided": "decide", "picked": "pick",  # regular, but the ending alone is ambiguous
 }  # fmt: skip

@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-GO = "GO"  # the turns are TURN_LEFT, TURN_RIGHT and TURN_AROUND (eq. 21)
-PICTURE = "PICTURE"  # to where an offered picture leads (SnapMem 3.3)
+GO = "GO"  # go to a mark; the turns are TURN_LEFT, TURN_RIGHT and TURN_AROUND (eq. 21)
+PICTURE = "PICTURE"  # go to the place of an offered picture (SnapMem 3.3)
 FRONTIER, MEMORY = "frontier of the known", "memory"  # kinds of offered pictures
 
 
 @dataclass(frozen=True)
 class ViewPoint:
-    """A numbered mark on the image and the place behind it.
+    """A numbered mark on the camera image, and the object or place that it marks.
 
-    what, label: untrusted words for the thing there and its kind, "" = a place. pixel: column, row. position: (3,) map,
-    metres. box_min, box_max: (3,) of the thing, None for a place. bearing: radians, left positive. score: what the
-    query says of the thing, [0, 1], 0 = not worth going to.
+    what, label: untrusted words for the object and its kind, "" = a place. pixel: column, row.
+    position: (3,) metres, map frame. box_min, box_max: (3,) of the object, None for a place. bearing:
+    radians, left positive. score: the query's score of the object, [0, 1], 0 = not worth a visit.
     """
 
     number: int
@@ -34,9 +34,9 @@ class ViewPoint:
 
 @dataclass(frozen=True)
 class Offered:
-    """A picture of elsewhere to which the robot may go (SnapMem 3.3). keyframe: its id. kind: FRONTIER, beyond which
-    nothing is known, or MEMORY, of things that are. goal: (3,) x, y, yaw in map, where it leads. distance: metres.
-    things: untrusted words for what it shows. image: a JPEG file.
+    """A picture of another place that the robot may go to (SnapMem 3.3). keyframe: its id. kind: FRONTIER
+    (unknown space beyond) or MEMORY (known objects). goal: (3,) x, y, yaw in map. distance: metres. things:
+    untrusted words for the objects shown. image: a JPEG file.
     """
 
     keyframe: int
@@ -49,9 +49,10 @@ class Offered:
 
 @dataclass(frozen=True)
 class ViewQuestion:
-    """target, neighbors, constraints: phrases of the step and of what holds meanwhile. turns: those that would show
-    something new. openness: of each turn, [0, 1]. pose: (3,) of the robot in map. stamp: of the image, seconds. image:
-    the annotated view as a JPEG file, b"" = none. pictures: of elsewhere, to which it may go as well.
+    """A question about one camera view. target, neighbors, constraints: phrases of the step and its
+    constraints. turns: directions in which the robot may turn towards unknown space. openness: of each turn,
+    [0, 1]. pose: (3,) of the robot in map. stamp: of the image, seconds. image: the annotated view as a JPEG
+    file, b"" = none. pictures: of other places to go to.
     """
 
     stamp: float
@@ -67,16 +68,16 @@ class ViewQuestion:
 
     @property
     def name(self) -> str:
-        """Name of the image, which an answer must repeat: its stamp in seconds."""
+        """Return the name of the image, its stamp in seconds, which an answer must repeat."""
         return f"{self.stamp:.3f}"
 
 
 @dataclass(frozen=True)
 class ViewAnswer:
-    """scores: of every point by number, [0, 1]. action: GO, PICTURE, one of the question's turns, or "" = neither.
-    picture: number of the picture that is chosen, from 1; 0 = none.
+    """A reasoner's answer. scores: of every point by number, [0, 1]. action: GO, PICTURE, one of the
+    question's turns, or "" = none. picture: number of the chosen picture, from 1; 0 = none.
 
-    question: what it answers, its image among it. description: untrusted words for the view.
+    question: the question answered. description: untrusted words for the view.
     """
 
     question: ViewQuestion
@@ -89,5 +90,5 @@ class ViewAnswer:
 
     @property
     def chosen(self) -> Offered | None:
-        """Return the picture to whose place it says to go."""
+        """Return the picture whose place the robot should go to, None if no picture was chosen."""
         return self.question.pictures[self.picture - 1] if self.action == PICTURE else None

@@ -1,4 +1,4 @@
-"""Tables of function words from `words.yaml`: phrases of words, each with a value, by the name that the rules use."""
+"""Tables of function words from `words.yaml`: named tables of phrases with values, as used by the rules."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 import yaml
 
-_LEAF = ""  # key of the matches that end at a node; no word is empty
+_LEAF = ""  # trie key of the matches that end at a node; no word is empty
 _NOTHING: dict[str, Any] = {}
 
 
 def expand(pattern: str) -> Iterator[tuple[str, ...]]:
-    """Phrases of a pattern: "a|b" is either word, "a?" may be missing."""
+    """Yield the phrases of a pattern: "a|b" is either word, "a?" may be missing."""
     choices = []
     for part in pattern.split():
         words = part.removesuffix("?").split("|")
@@ -29,19 +29,19 @@ def expand(pattern: str) -> Iterator[tuple[str, ...]]:
 
 @dataclass
 class Vocabulary:
-    """Phrases of every table in one trie."""
+    """Word tables: the phrases of all tables, with their values, in one trie for look-up at any word."""
 
     tables: frozenset[str]
-    words: frozenset[str]  # every single word that some table has
+    words: frozenset[str]  # all words of all tables
     _root: dict[str, Any] = field(default_factory=dict)
     _phrases: dict[str, list[str]] = field(default_factory=dict)
 
     def phrases(self, table: str) -> list[str]:
-        """Every phrase of a table."""
+        """Return every phrase of a table."""
         return self._phrases.get(table, [])
 
     def matches(self, tokens: Sequence[str], start: int) -> dict[str, tuple[int, Any]]:
-        """By table its longest phrase that begins at `start`: number of tokens and value."""
+        """Return, for each table, its longest phrase that begins at `start`: number of tokens and value."""
         found: dict[str, tuple[int, Any]] = {}
         node: Any = self._root
         for i in range(start, len(tokens)):
@@ -53,7 +53,7 @@ class Vocabulary:
         return found
 
     def match(self, table: str, tokens: Sequence[str], start: int) -> tuple[int, Any] | None:
-        """Length and value of the table's longest phrase at `start`."""
+        """Return the length and value of the table's longest phrase at `start`, or None."""
         found: tuple[int, Any] | None = None
         node: Any = self._root
         for i in range(start, len(tokens)):
@@ -66,12 +66,12 @@ class Vocabulary:
         return found
 
     def is_in(self, table: str, *words: str) -> bool:
-        """Whether exactly these words are a phrase of the table."""
+        """Return whether exactly these words are a phrase of the table."""
         match = self.match(table, words, 0)
         return match is not None and match[0] == len(words)
 
     def add(self, table: str, phrase: tuple[str, ...], value: Any) -> None:
-        """Add a phrase; the first value of a phrase stays."""
+        """Add a phrase; if it exists already, its first value is kept."""
         node = self._root
         for word in phrase:
             node = node.setdefault(word, {})
@@ -80,7 +80,7 @@ class Vocabulary:
 
 
 def read_table(entries: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Phrases and values of one table of the file; without a value, the phrase itself."""
+    """Yield the phrases and values of one table of the file; a phrase without a value is its own value."""
     groups = entries if isinstance(entries, dict) else {None: entries}
     for value, patterns in groups.items():
         for pattern in patterns or ():
@@ -97,11 +97,10 @@ def _number(value: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def load_vocabulary() -> Vocabulary:
-    """The packaged tables, read once per process."""
+    """Return the packaged tables, read once per process."""
     text = resources.files("lodestar.language").joinpath("words.yaml").read_text(encoding="utf-8")
-    data = yaml.load(
-        text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    )  # every scalar a text: "on" is no truth
+    # keep scalars as text: "on" must not become True
+    data = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
     entries = [(table, phrase, value) for table, said in data.items() for phrase, value in read_table(said)]
     vocabulary = Vocabulary(frozenset(data), frozenset(word for _, phrase, _ in entries for word in phrase))
     for table, phrase, value in entries:

@@ -1,8 +1,7 @@
-"""An account of the words of a text: each must have become a part of the directive that it can be.
+"""Check that every content word of a text became part of the directive.
 
-The account reads the words and the finished directive, and nothing of how one became the other. It only doubts: words
-that name a thing, a place or something to do and that no part of the directive took, and names that hold words which no
-name holds.
+It compares the text's words with the finished directive. It reports words for objects, places or acts that no
+part of the directive contains, and object names with words that no name contains.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 
 _ENDS = frozenset({COMMA, STOP, QUESTION})
-#: Tables of nouns that name what may be meant, and of those that are parts or measures of it.
+#: Tables of nouns for objects and places, and of nouns for parts or measures of them.
 _THINGS = frozenset(
     {"PLACE_KINDS", "PLACE_NOUNS", "THING_NOUNS", "PAIRED", "PARTS_OF_THINGS", "PASSAGES", "DOORS", "CLOTHES",
      "WAYS", "ABSTRACT", "USES"}
 )  # fmt: skip
 _PARTS = frozenset({"SPOTS", "SPOT_WORDS", "MEASURES", "NO_TARGET", "LEVELS", "UNITS", "WHOLE"})
-#: Tables of words that describe.
+#: Tables of descriptive words.
 _LOOKS = frozenset({"STATE", "NUMBER", "ORDINAL", "SINGLE", "MEASURED", "SUPERLATIVE"})
 _BEFORE_NAMES = frozenset({"DET", "REL", "TO", "OF", "WITH"})
-_USED = re.compile(r" to | that | where ")  # "a chair that I can sit on"
-_NAMELESS = frozenset({"spot", "object", "you"})  # categories of what has no name
+_USED = re.compile(r" to | that | where ")  # words of a purpose: "a chair that I can sit on"
+_NAMELESS = frozenset({"spot", "object", "you"})  # categories without a proper name
 _MODALS = frozenset({"must", "could", "would", "should", "shall", "as", "so"})
 
 
@@ -45,11 +44,11 @@ def unread_words(
     passed: Iterable[QueryGraph] = (),
     spared: Iterable[str] = (),
 ) -> tuple[str, ...]:
-    """The words that name something or ask for something and that no part of a directive took, in order.
+    """Return the words that name or request something and that no part of the directive contains, in order.
 
-    A name must be that of a thing, a room or a look in some step or constraint; a verb may also stand in what is asked
-    or in what the robot cannot do. passed: what is only passed or left on the way. spared: clauses of which nothing
-    need be taken.
+    A name must occur in an object, a room or an attribute of some step or constraint; a verb may also occur
+    in a question or an `unable` request. passed: objects that the robot only passes or leaves. spared:
+    clauses whose words are not checked.
     """
     tokens = list(tokens)
     spared_words = (word for text in spared for word in text.split())
@@ -69,7 +68,7 @@ def _all_forms(words: Iterable[str]) -> frozenset[str]:
 
 
 def _open_places(tokens: Sequence[str]) -> Iterator[int]:
-    """Places of words that are no part of a phrase of the tables."""
+    """Yield the positions of content words: words in no phrase of the tables of function words."""
     vocabulary, i = load_vocabulary(), 0
     while i < len(tokens):
         matches = vocabulary.matches(tokens, i)
@@ -81,7 +80,7 @@ def _open_places(tokens: Sequence[str]) -> Iterator[int]:
 
 
 def _is_strange(tokens: Sequence[str], i: int) -> bool:
-    """Whether a word that no dictionary has stands where a name ends: "the zorkmid"."""
+    """Return whether an unknown word is the last word of a name: "the zorkmid"."""
     if is_known(tokens[i]) or not i or (i + 1 < len(tokens) and is_open(tokens, i + 1)):
         return False
     before = load_vocabulary().matches(tokens, i - 1).keys()
@@ -90,7 +89,7 @@ def _is_strange(tokens: Sequence[str], i: int) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_name(word: str) -> bool:
-    """Whether a word names a thing or a place and says nothing else."""
+    """Return whether a word is only the name of an object or a place."""
     lexicon, wordnet, one = load_lexicon(), load_wordnet(), load_lexicon().singular(word)
     if lexicon.canonical(word) or lexicon.room(word) or is_place(one):
         return True
@@ -101,12 +100,12 @@ def _is_name(word: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_act(word: str) -> bool:
-    """Whether a word says what is to be done."""
+    """Return whether a word is a verb that requests an act."""
     return load_wordnet().is_verb(word) and not load_lexicon().attribute(word) and not describes(word)
 
 
 def _named(directive: Directive) -> Iterator[str]:
-    """Words of the things, rooms and looks that a directive speaks of."""
+    """Yield the words of the objects, rooms and attributes in a directive."""
     for graph in _graphs(directive):
         yield from graph_words(graph)
     for step in directive.steps:
@@ -117,14 +116,14 @@ def _named(directive: Directive) -> Iterator[str]:
 
 
 def _said(directive: Directive) -> Iterator[str]:
-    """Words that a directive keeps as they are said."""
+    """Yield the speaker's words that a directive stores unchanged."""
     for step in directive.steps:
         for text in (*step.unable, step.question):
             yield from tokens_of(text)
 
 
 def _graphs(directive: Directive) -> Iterator[QueryGraph]:
-    """Every graph that a directive speaks of."""
+    """Yield every query graph in a directive."""
     for step in directive.steps:
         yield from step.scope.rooms
         yield from () if step.scope.around is None else (step.scope.around,)
@@ -137,7 +136,9 @@ def _graphs(directive: Directive) -> Iterator[QueryGraph]:
 
 
 def odd_names(tokens: Sequence[str], directive: Directive) -> tuple[str, ...]:
-    """The names of a directive that hold words which no name holds, such as "so", and verbs taken for things."""
+    """Return names in the directive that were probably read wrong: those with a word that cannot be part of a name,
+    such as "so", and verbs that were taken for objects.
+    """
     quoted = {word for token in tokens if " " in token for word in token.split()}
     found: dict[str, None] = {}
     for graph in _graphs(directive):
@@ -160,7 +161,7 @@ def odd_names(tokens: Sequence[str], directive: Directive) -> tuple[str, ...]:
 
 
 def _may_be_lacked(text: str) -> bool:
-    """Whether a thing can be told by not having or not being this: "with no detour" says more about the way."""
+    """Return whether "with no TEXT" can describe an object: "with no detour" describes the route instead."""
     words = text.split()
     if load_lexicon().known_suffix(words) or describes(words[-1]) or not _may_be_name(words):
         return bool(words) and _may_be_name(words)
@@ -169,7 +170,9 @@ def _may_be_lacked(text: str) -> bool:
 
 
 def _opens_as_order(tokens: Sequence[str], name: Sequence[str], is_one_of_many: bool) -> bool:
-    """Whether a name without an article opens a clause that goes on, and may be its verb or its subject: "nip into"."""
+    """Return whether a name without an article opens a longer clause and may be its verb or subject: "nip
+    into".
+    """
     i = next((k for k in range(len(tokens)) if tokens[k] == name[0]), -1)
     end = i + len(name)
     if i < 0 or (i and tokens[i - 1] not in _ENDS) or end >= len(tokens) or tokens[end] in _ENDS:
@@ -189,7 +192,7 @@ def _opens_as_order(tokens: Sequence[str], name: Sequence[str], is_one_of_many: 
 
 
 def _is_filler(tokens: Sequence[str], name: Sequence[str]) -> bool:
-    """Whether a name is, with its article, a phrase that fills: "a bit" of "move a bit to the left"."""
+    """Return whether a name is, with its article, a filler phrase: "a bit" of "move a bit to the left"."""
     vocabulary = load_vocabulary()
     for i in range(1, len(tokens)):
         filler = (
@@ -203,10 +206,10 @@ def _is_filler(tokens: Sequence[str], name: Sequence[str]) -> bool:
 
 
 def _may_be_name(name: Sequence[str]) -> bool:
-    """Whether words are a noun with what describes it."""
+    """Return whether the words are a noun with its modifiers."""
     lexicon, vocabulary = load_lexicon(), load_vocabulary()
     if len(name) > 1 and vocabulary.is_in("PARTICLE", name[-1]) and _is_noun(name[-2]):
-        return lexicon.canonical(" ".join(name)) is not None  # "globe back"
+        return lexicon.canonical(" ".join(name)) is not None  # "back" is an adverb in "globe back"
     length = lexicon.known_suffix(list(name)) or 2 * is_level(name)
     if (
         lexicon.room(" ".join(name))
@@ -220,14 +223,14 @@ def _may_be_name(name: Sequence[str]) -> bool:
 
 
 def _may_be_head(name: Sequence[str]) -> bool:
-    """Whether the last word of a name is a noun, as far as any dictionary knows it."""
+    """Return whether the last word of a name is a noun, as far as any dictionary knows it."""
     wordnet, word = load_wordnet(), name[-1]
     if _is_somebody(word):
-        return len(name) == 1  # "badge somewhere"
+        return len(name) == 1  # "somewhere" is no noun in "badge somewhere"
     if len(name) > 1 and load_lexicon().known_suffix(list(name[:-1])):
         tables = load_vocabulary().matches((word,), 0).keys()
         if wordnet.is_mostly_verb(word) and not tables.isdisjoint(VERBS):
-            return False  # "jar stop"
+            return False  # "stop" is a verb in "jar stop"
     if is_place(word) or describes(word):
         return True
     if _is_frame(word):
@@ -237,19 +240,19 @@ def _may_be_head(name: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _may_describe(word: str) -> bool:
-    """Whether a word can stand before a noun and describe it."""
+    """Return whether a word can stand before a noun and describe it."""
     lexicon = load_lexicon()
     if lexicon.attribute(word) or describes(word) or lexicon.canonical(word) or lexicon.room(word):
         return True
     if word.endswith("ly"):
-        return True  # "a closely packed shelf"
+        return True  # adverbs, as in "a closely packed shelf"
     if _is_frame(word) or _is_somebody(word):
         return False
     return _is_noun(word) or load_vocabulary().matches((word,), 0).keys().isdisjoint(VERBS)
 
 
 def _is_noun(word: str) -> bool:
-    """Whether a word is a noun of anything, as far as WordNet has it."""
+    """Return whether WordNet has the word as a noun."""
     wordnet, one = load_wordnet(), load_lexicon().singular(word)
     return wordnet.is_noun(one) or any(wordnet.verbs.get(form, (0, -1))[1] >= 0 for form in (word, one))
 
@@ -261,7 +264,7 @@ def _is_somebody(word: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_frame(word: str) -> bool:
-    """Whether a word belongs to the frame of a sentence and is neither a noun nor a look."""
+    """Return whether a word is a function word and neither a noun nor an attribute."""
     if word in _MODALS:
         return True
     tables = load_vocabulary().matches((word,), 0).keys()

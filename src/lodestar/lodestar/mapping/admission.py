@@ -1,4 +1,4 @@
-"""Admission of frames to a map."""
+"""Checks that decide whether a frame may enter a map."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _IDENTITY = np.eye(3)
 
 
 class RejectReason(Enum):
-    """Reason for the rejection of a frame."""
+    """Reason why a frame is rejected."""
 
     STALE = "stamp is not newer than the last frame's"
     STAMP_MISMATCH = "segments and depth have different stamps"
@@ -30,7 +30,7 @@ class RejectReason(Enum):
 
 
 class FrameRejected(Exception):
-    """A frame was counted and rejected for `reason`."""
+    """Raised for a frame that a map does not accept; `reason` says why."""
 
     def __init__(self, reason: RejectReason):
         super().__init__(reason.value)
@@ -40,7 +40,7 @@ class FrameRejected(Exception):
 def check_frame(frame: RgbdFrame, last: float, reach: float) -> None:
     """Raise FrameRejected unless the frame is newer than stamp `last`, well formed and has valid depth.
 
-    reach: metres from the origin of `map` and of `odom` within which a camera may be.
+    reach: largest allowed distance, metres, of a camera from the origin of `map` and of `odom`.
     """
     if not last < frame.stamp < np.inf:
         raise FrameRejected(RejectReason.STALE)

@@ -1,4 +1,4 @@
-"""Voxels and instances after a loop closure: each moves with its submap, and doubles become one (ADR 0095)."""
+"""Move voxels and instances with their submaps after a loop closure, and find duplicates (ADR 0095)."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ import numpy as np
 
 from lodestar.geometry.boxes import box_iou
 from lodestar.geometry.map_correction import MapCorrection, displacement
-from lodestar.mapping.config import VoxelConfig
-from lodestar.mapping.extraction import SurfacePoints, extract
-from lodestar.mapping.sights import SightMemory
-from lodestar.mapping.submaps import is_still
-from lodestar.mapping.tracks import Track, Tracks
-from lodestar.mapping.tsdf import TsdfVolume
-from lodestar.mapping.voxel_store import GONE, VoxelStore
+from lodestar.mapping.config import VOXEL_CONFIRM
+from lodestar.mapping.instances.extraction import SurfacePoints, extract
+from lodestar.mapping.instances.sights import SightMemory
+from lodestar.mapping.instances.tracks import Track, Tracks
+from lodestar.mapping.voxels.submaps import is_still
+from lodestar.mapping.voxels.tsdf import TsdfVolume
+from lodestar.mapping.voxels.voxel_store import GONE, VoxelStore
 from lodestar.models.kinship import same_kind
 
-_MET = 0.2  # share of an instance's voxels that meet another's, from which they are one; chosen: half a box apart
-_OVERLAP = 0.2  # box IoU, likewise
-_GAP = 0.3  # metres between centres, likewise; chosen: what a closure leaves of a Go2's drift, half a chair
-_APART = 0.1  # metres by which two sides move differently; chosen, a jump
-_GROWTH = 3.0  # ratio of the longest sides up to which two are one; chosen
+# least share of coinciding voxels of two instances that are one object; chosen: half a box apart
+_MET = 0.2
+_OVERLAP = 0.2  # box IoU from which two instances are one object
+# metres, largest distance between the centres of two instances that are one object; chosen: drift of a Go2
+# that a closure leaves, half a chair
+_GAP = 0.3
+_APART = 0.1  # metres, least difference between the displacements of two duplicates; chosen, size of a jump
+_GROWTH = 3.0  # largest ratio of the longest sides of two instances that are one object
 
 
 def bend_map(
@@ -32,34 +35,33 @@ def bend_map(
     geometry: TsdfVolume,
     tracks: Tracks,
     correction: MapCorrection,
-    config: VoxelConfig,
 ) -> list[tuple[int, int]]:
-    """Move voxels, surfaces, views and the boxes of instances; return the pairs (loser, winner) that are one.
+    """Move voxels, surfaces, views and boxes of instances after a loop closure.
 
-    correction: seen from the voxel frame.
+    Returns pairs (loser, winner) of ids: instances that are the same object and should be merged. correction:
+    in the voxel frame.
     """
-    with ThreadPoolExecutor(1) as beside:  # the kernels of both release the lock of the interpreter
+    with ThreadPoolExecutor(1) as beside:  # the kernels of both release the GIL
         surfaces = beside.submit(geometry.bend, correction)
-        before, _ = _measured(store, surface, tracks, config)
+        before, _ = _measured(store, surface, tracks)
         met = bend_voxels(store, surface, correction)
         sights.move(correction)
-        after, sizes = _measured(store, surface, tracks, config)
+        after, sizes = _measured(store, surface, tracks)
         for identity, (low, high) in after.items():
             tracks.place(tracks[identity], low, high)
         surfaces.result()
     moved = {i: (np.add(*after[i]) - np.add(*before[i])) / 2.0 for i in after if i in before}
-    return doubles(tracks, met, sizes, moved, config.confirm)
+    return doubles(tracks, met, sizes, moved)
 
 
 def _measured(
-    store: VoxelStore, surface: SurfacePoints, tracks: Tracks, config: VoxelConfig
+    store: VoxelStore, surface: SurfacePoints, tracks: Tracks
 ) -> tuple[dict[int, tuple[np.ndarray, np.ndarray]], dict[int, int]]:
-    """Return boxes (3,), (3,) in the voxel frame and numbers of voxels of the instances that have any, by id."""
+    """Return the boxes, (3,) and (3,) in the voxel frame, and the voxel counts of all instances with voxels, by id."""
     ids = np.array(list(tracks), np.int64)
     if not len(ids):
         return {}, {}
-    solid = float(config.extraction.solid * config.vote)
-    found = extract(store, surface, ids, np.eye(4), solid, config.extraction)
+    found = extract(store, surface, ids, np.eye(4))
     known = [(row, identity) for row, identity in enumerate(ids.tolist()) if found.count[row]]
     boxes = {identity: (found.box_min[row], found.box_max[row]) for row, identity in known}
     return boxes, {identity: int(found.count[row]) for row, identity in known}
@@ -68,9 +70,9 @@ def _measured(
 def bend_voxels(
     store: VoxelStore, surface: SurfacePoints, correction: MapCorrection
 ) -> Counter[tuple[int, int]]:
-    """Move each voxel with the node that first saw it; return how many voxels of two instances met.
+    """Move each voxel with the trajectory node that first saw it; return the collisions per pair of ids.
 
-    correction: seen from the voxel frame.
+    A collision is a voxel of each of two instances at the same new place. correction: in the voxel frame.
     """
     places = np.flatnonzero(store.owner[: store.used] != GONE)
     moves = correction.of_serials(store.begun[places] - 1)
@@ -88,20 +90,21 @@ def doubles(
     met: Counter[tuple[int, int]],
     sizes: dict[int, int],
     moved: dict[int, np.ndarray],
-    confirm: int,
 ) -> list[tuple[int, int]]:
-    """Return pairs (loser, winner) of instances that were seen from both sides of a closure and are one.
+    """Return pairs (loser, winner) of instances that show one object, seen before and after the loop.
 
-    sizes: voxels by id. moved: by id how the closure has moved it, (3,) metres: two that moved alike were told apart by
-    sight before, and stay two. The one that was seen first wins. Nobody is in two pairs.
+    met: per pair of ids, the number of voxels that coincide after the closure. sizes: voxel counts by id.
+    moved: displacement by the closure, (3,) metres, by id. Only instances that the closure moved differently
+    are paired: two that moved alike were already told apart before it. The instance that was seen first wins.
+    Each instance is in at most one pair.
     """
     found: list[tuple[float, int, int]] = []
     for track in tracks.values():
-        if track.observation_count < confirm or track.id not in moved:
+        if track.observation_count < VOXEL_CONFIRM or track.id not in moved:
             continue
         for identity in tracks.around(track.id, _GAP):
             other = tracks[identity]
-            if identity <= track.id or other.observation_count < confirm or identity not in moved:
+            if identity <= track.id or other.observation_count < VOXEL_CONFIRM or identity not in moved:
                 continue
             if np.linalg.norm(moved[track.id] - moved[identity]) >= _APART:
                 score = _likeness(track, other, met[track.id, identity], sizes)
@@ -119,7 +122,7 @@ def doubles(
 
 
 def _likeness(one: Track, other: Track, met: int, sizes: dict[int, int]) -> float:
-    """Return how much speaks for two being one, 0 = too little."""
+    """Return a score, > 0 if two instances are one object, else 0. met: number of voxels that coincide."""
     if not same_kind(one.label, other.label):
         return 0.0
     sides = sorted(float((t.box_max - t.box_min).max()) for t in (one, other))

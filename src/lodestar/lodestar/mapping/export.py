@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar.mapping.colors import colors_of
-from lodestar.mapping.mesh import Mesh, write_ply
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
+from lodestar.mapping.voxels.colors import colors_of
+from lodestar.mapping.voxels.mesh import Mesh, write_ply
 from lodestar.storage.files import whole_file
 
-BARE = 128  # grey level of surfaces without colour
+BARE = 128  # grey value of surfaces without colour
 _FLOAT, _UINT, _UBYTE = 5126, 5125, 5121  # component types of glTF 2.0
 _ARRAY, _ELEMENTS = 34962, 34963  # targets of buffer views
 _Y_FROM_Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]], np.float32)
@@ -50,7 +50,7 @@ def _whole(path: Path, write: Callable[[Path], object], replace: bool) -> int:
 
 
 def glb_bytes(mesh: Mesh) -> bytes:
-    """Binary glTF 2.0 of one mesh with a colour per vertex; an empty mesh gives a scene without nodes."""
+    """Return binary glTF 2.0 of one mesh with a colour per vertex; an empty mesh gives a scene without nodes."""
     vertices = (mesh.vertices.astype(np.float32) @ _Y_FROM_Z_UP.T).astype("<f4")
     colors = np.full((len(vertices), 4), 255, np.uint8)
     colors[:, :3] = mesh.colors

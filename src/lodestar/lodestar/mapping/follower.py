@@ -1,10 +1,10 @@
 """Protocol between the owner of a set of records and its followers: deltas in the order of revisions, and pages.
 
-The owner publishes each change as a delta from one revision to the next. Whoever misses one asks for a page: what
-changed after a cursor, in the order of revision and id, up to the page's own cursor. What changes while somebody pages
-comes later in that order, so paging does not start again. Where a follower's revision is so old that the owner has
-forgotten what was removed since, it gives the first page of everything, with previous_revision 0. Neither ROS nor a
-clock is needed here.
+The owner publishes each change as a delta from one revision to the next. A follower that misses a delta requests
+pages: the records that changed after a cursor, in the order of revision and id, up to the page's own cursor. Changes
+made meanwhile come later in that order, so paging does not restart. If the follower's revision is so old that the
+owner has forgotten the removals since, the owner sends the first page of all records, with previous_revision 0. The
+module needs neither ROS nor a clock.
 """
 
 from __future__ import annotations
@@ -16,31 +16,35 @@ from enum import Enum, auto
 from heapq import nsmallest
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-ALL = 2**32 - 1  # as the id of a cursor: the whole revision
-PAGE_SIZE = 256  # records
-AHEAD = 64  # deltas that are kept while something before them is missing; chosen: some seconds of them
+ALL = 2**32 - 1  # largest id in a cursor: the whole revision is included
+PAGE_SIZE = 256  # records per page
+AHEAD = 64  # deltas kept while an earlier one is missing; chosen: some seconds of them
 
 T = TypeVar("T")
 
 
 class Cursor(NamedTuple):
-    """A place in the order of changes: all revisions before this one, and in this one the records up to the id."""
+    """Position in the sequence of changes, which is sorted by revision and then by record id.
+
+    It lies after all changes of earlier revisions and after those of `revision` with ids up to `id`.
+    """
 
     revision: int = 0
     id: int = ALL
 
     @property
     def is_whole(self) -> bool:
-        """Return whether the revision is known to its end."""
+        """Return whether all changes of the revision lie before the cursor."""
         return self.id == ALL
 
 
 def page_of(
     changed: Iterable[tuple[int, int]], since: Cursor, newest: int, size: int
 ) -> tuple[list[int], Cursor]:
-    """Return the ids of the next page and the cursor behind it.
+    """Return the ids of the records of the next page, and the cursor at its end.
 
-    changed: (revision, id) of each record by its last change. newest: the owner's revision. size: 0 = `PAGE_SIZE`.
+    changed: per record, (revision of its last change, id). newest: the owner's revision. size: most records
+    of a page, 0 = `PAGE_SIZE`.
     """
     size = size or PAGE_SIZE
     left = nsmallest(size + 1, (one for one in changed if one > since))
@@ -51,7 +55,10 @@ def page_of(
 def pages_of(
     delta_since: Callable[..., tuple[T, Cursor]], size: int = PAGE_SIZE, **options: Any
 ) -> Iterator[T]:
-    """Give all pages of an owner in this process, from the start; delta_since: its method of that name."""
+    """Yield all pages of an owner in this process, from the start.
+
+    delta_since: the owner's method of that name.
+    """
     since, more = Cursor(), True
     while more:
         page, since = delta_since(since.revision, since.id, size, **options)
@@ -60,7 +67,7 @@ def pages_of(
 
 
 class Delta(Protocol):
-    """A delta or a page, as a record or as its message."""
+    """Interface of a delta or page, whether a core record or a ROS message."""
 
     @property
     def revision(self) -> int: ...
@@ -79,59 +86,60 @@ D = TypeVar("D", bound=Delta)
 
 
 class Part(Enum):
-    """Role of a delta for the follower's copy; parts are applied in the order in which they are given."""
+    """Kind of a received delta or page, which says how to apply it to the follower's copy."""
 
-    NEXT = auto()  # the delta after the last one
-    PAGE = auto()  # a page of what was missed
-    FIRST = auto()  # the first page of everything: what is known from before goes
-    OVERTAKEN = auto()  # a delta whose records the page that follows has; only its evidence is new
+    NEXT = auto()  # the delta that follows the last one
+    PAGE = auto()  # a page of missed changes
+    FIRST = auto()  # the first page of all records: discard the copy first
+    OVERTAKEN = auto()  # a delta whose records are also in the pages after it; only its observations are new
 
 
 @dataclass(frozen=True)
 class Request:
-    """A page to ask for. number: ascending."""
+    """Request for one page. number: ascending. since: the cursor after which the page starts."""
 
     number: int
     since: Cursor
 
 
 class Follower(Generic[D]):
-    """Decide what of a stream of deltas is applied and which pages are missing. Not safe for threads.
+    """Decides which deltas of a stream are applied and which pages are requested. Not safe for threads.
 
-    Deltas and answers may be lost, doubled or reordered, and the owner may start again under another session. Every
-    part that is given out is newer than those before it, and after each call the parts are one whole revision.
+    Deltas and pages may be lost, duplicated or reordered, and the owner may restart with another session. The
+    methods `hear` and `answer` return parts: deltas and pages to apply to the copy in this order, each with
+    its kind (`Part`). After all of them are applied, the copy is at a whole revision.
     """
 
     def __init__(self) -> None:
-        self.fills = 0  # completed pagings
-        self._name: tuple[int, str] | None = None  # map and session of what is known
-        self._revision = 0  # everything up to it is known
+        self.fills = 0  # number of completed pagings
+        self._name: tuple[int, str] | None = None  # map and session of the copy
+        self._revision = 0  # revision of the copy
         self._ahead: deque[D] = deque(maxlen=AHEAD)
-        self._pages: list[D] = []  # until the last one has come
-        self._read = Cursor()  # the end of these pages
-        self._whole = True  # everything is to be paged
+        self._pages: list[D] = []  # pages received, until the last one has arrived
+        self._read = Cursor()  # cursor at the end of these pages
+        self._whole = True  # whether all records must be paged
         self._asked: Request | None = None
-        self._issued = self._answered = 0  # numbers of requests
-        self._doubted = 0  # number of the last request that was made before something was missed
+        self._issued = self._answered = 0  # numbers of the last request and of the last complete answer
+        self._doubted = 0  # requests up to this number do not cover the last suspected gap
 
     @property
     def is_whole(self) -> bool:
-        """Return whether everything was paged since the last `restart`."""
+        """Return whether the copy is complete: all pages since the last `restart` have arrived."""
         return not self._whole
 
     def restart(self) -> None:
-        """Page everything again."""
+        """Discard the received pages, so that `request` asks for all records again."""
         self._whole, self._pages, self._asked = True, [], None
 
     def doubt(self) -> None:
-        """Ask whether something was missed, for example after a time of silence."""
+        """Note that a delta may have been missed, as after a long silence; `request` then asks for a page."""
         self._doubted = self._issued
 
     def hear(self, delta: D) -> list[tuple[Part, D]]:
-        """Take a delta of the stream; return what is to be applied now."""
+        """Process a delta of the stream; return the parts to apply now."""
         name = _name_of(delta)
         if self._name is None and delta.previous_revision == 0:
-            self._name = name  # it holds everything
+            self._name = name  # this delta holds all records
         if name == self._name and delta.revision <= self._revision:
             return []
         if all(name != _name_of(one) or delta.revision != one.revision for one in self._ahead):
@@ -142,7 +150,7 @@ class Follower(Generic[D]):
         return parts
 
     def request(self) -> Request | None:
-        """Return the page to ask for now; None while one is asked for, or if nothing is missing."""
+        """Return the page to request now; None while a request is pending or if nothing is missing."""
         complete = not self._whole and not self._pages and self._answered > self._doubted
         if self._asked is not None or complete:
             return None
@@ -152,20 +160,24 @@ class Follower(Generic[D]):
         return self._asked
 
     def give_up(self, request: Request) -> None:
-        """Note that a request has failed or takes too long; its answer is ignored if it comes."""
+        """Cancel a request that failed or takes too long; a late answer is ignored."""
         if self._asked is request:
             self._asked = None
 
     def answer(self, request: Request, page: D, until_id: int) -> list[tuple[Part, D]]:
-        """Take the page to a request; return what is to be applied now. until_id: id of the page's cursor."""
+        """Process the page that answers a request; return the parts to apply now.
+
+        until_id: id in the cursor at the end of the page.
+        """
         if self._asked is not request:
             return []
         self._asked = None
         name = _name_of(page)
         if name != (_name_of(self._pages[0]) if self._pages else name if self._whole else self._name):
-            self.restart()  # the owner was started again
+            self.restart()  # the owner was restarted
             return []
-        if page.previous_revision != request.since.revision:  # too long ago: the owner begins with everything
+        # cursor too old: the owner starts with all records
+        if page.previous_revision != request.since.revision:
             self.restart()
         self._pages.append(page)
         self._read = Cursor(page.revision, until_id)
@@ -177,7 +189,7 @@ class Follower(Generic[D]):
         return parts
 
     def _take_pages(self, name: tuple[int, str]) -> list[tuple[Part, D]]:
-        """Return the pages, and around them the deltas that were waiting for them."""
+        """Return the received pages as parts, between the stored deltas that they cover and later ones."""
         first = Part.FIRST if self._pages[0].previous_revision == 0 else Part.PAGE
         known = self._revision if name == self._name else 0
         self._name, self._revision = name, self._read.revision
@@ -187,7 +199,7 @@ class Follower(Generic[D]):
         return [*((Part.OVERTAKEN, one) for one in over), *pages, *self._catch_up()]
 
     def _catch_up(self) -> list[tuple[Part, D]]:
-        """Return the waiting deltas that follow what is known, and forget those that nothing needs any more."""
+        """Return the stored deltas that continue the copy's revision as parts; drop outdated ones."""
         waiting, found = self._waiting(), []
         for one in waiting:
             if one.previous_revision <= self._revision < one.revision:
@@ -199,7 +211,7 @@ class Follower(Generic[D]):
         return found
 
     def _waiting(self) -> list[D]:
-        """Return the deltas of the session that is followed, in their order."""
+        """Return the stored deltas of the followed session that are not applied yet, in order of revision."""
         return sorted(
             (one for one in self._ahead if _name_of(one) == self._name), key=lambda one: one.revision
         )

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from lodestar.mapping.config import VoxelConfig
-from lodestar.mapping.records import Merge
-from lodestar.mapping.registry import InstanceRegistry
+from lodestar.mapping.config import VOXEL_PRIOR, VOXEL_SIZE, VoxelConfig
+from lodestar.mapping.instances.records import Merge
+from lodestar.mapping.instances.registry import InstanceRegistry
+from lodestar.mapping.instances.tracks import Track
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
-from lodestar.mapping.tracks import Track
-from lodestar.mapping.tsdf import TsdfVolume
-from lodestar.mapping.voxel_store import GONE, VoxelStore
+from lodestar.mapping.voxels.tsdf import TsdfVolume
+from lodestar.mapping.voxels.voxel_store import GONE, VoxelStore
 from lodestar.storage.archive import Archive, ForeignFile
 from lodestar.storage.saved_map import next_session
 
@@ -27,13 +27,14 @@ _STAMPS = ("first_seen", "last_seen", "last_absence")
 
 
 class BadVoxels(ForeignFile):
-    """The arrays do not hold a voxel map of this configuration."""
+    """Raised for arrays that do not hold a voxel map of this configuration."""
 
 
 def map_to_arrays(voxels: SemanticVoxelMap) -> tuple[dict[str, Any], Arrays]:
-    """Return meta and arrays of the map, without the association's evidence, which is collected anew.
+    """Return the meta data and arrays of the map for a file.
 
-    The map is locked only while its arrays are copied; instances are converted to text afterwards.
+    The evidence of the association rule is left out; it is collected anew. The map is locked only while its
+    arrays are copied; instances are converted to text afterwards.
     """
     with voxels._lock:
         registry, store, surface = voxels._registry, voxels._store, voxels._fusion.surface
@@ -77,15 +78,16 @@ def map_from_arrays(
 ) -> SemanticVoxelMap:
     """Return the map written by `map_to_arrays`, in a new session. Raises BadVoxels.
 
-    now: seconds; if the file is from a later time, its stamps are moved back. The next frame may have any stamp.
-    resumes: the odometry is still that of the map, so a jump of map <- odom since then is applied.
+    now: seconds; if the file has later stamps, they are moved back. The next frame may have any stamp.
+    resumes: whether the current odometry frame is still the one of the saved map, so that a jump of map <-
+    odom since then is applied.
     """
     try:
         voxels = SemanticVoxelMap(config, int(meta["map_id"]), session_id)
         size = float(arrays["voxel_size"])
-        if abs(size - config.voxel) > 1e-9:
-            raise ValueError(f"its voxels measure {size} m, this map's {config.voxel} m")
-        store = VoxelStore.from_arrays(_part(arrays, "voxel_"), config.capacity, config.prior)
+        if abs(size - VOXEL_SIZE) > 1e-9:
+            raise ValueError(f"its voxels measure {size} m, this map's {VOXEL_SIZE} m")
+        store = VoxelStore.from_arrays(_part(arrays, "voxel_"), config.capacity, VOXEL_PRIOR)
         count = len(arrays["voxel_coords"])
         if arrays["point_mean"].shape != (count, 3) or arrays["point_mass"].shape != (count,):
             raise ValueError("points and voxels do not match")
@@ -110,9 +112,9 @@ def map_from_arrays(
 def voxels_from(
     archive: Archive, config: VoxelConfig, now: float, *, mark: str | None = None, resumes: bool = False
 ) -> SemanticVoxelMap:
-    """Return the map of an archive, in a new session of its name. Raises BadVoxels. See `map_from_arrays`.
+    """Return the map of an archive, in a new session named after the archive's. Raises BadVoxels.
 
-    mark: see `next_session`.
+    See `map_from_arrays`. mark: see `next_session`.
     """
     session = next_session(str(archive.meta.get("session_id", "")), mark)
     return map_from_arrays(archive.meta, archive.arrays, config, session, now, resumes=resumes)
@@ -157,13 +159,13 @@ _FIELDS = tuple(f.name for f in fields(Track) if not f.name.startswith("_"))
 
 
 def _tracks_to_arrays(prefix: str, tracks: Iterable[Track]) -> Arrays:
-    """Return features as matrices by length, and the rest as JSON."""
+    """Return the tracks' features as matrices grouped by length, and all other fields as JSON."""
     texts = []
     features: dict[int, tuple[list[int], list[np.ndarray]]] = {}
     for track in tracks:
         record = {name: getattr(track, name) for name in _FIELDS}
         feature = record.pop("appearance")
-        del record["last_miss"]  # only schedules the next test
+        del record["last_miss"]  # needed only to schedule the next test
         if feature is not None:
             features.setdefault(len(feature), ([], []))[0].append(track.id)
             features[len(feature)][1].append(feature)

@@ -12,41 +12,63 @@ from lodestar.geometry.corrections import Anchor, jump_between
 from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import inverse, transform_points
 from lodestar.mapping.admission import FrameRejected, RejectReason, check_frame, label_lookup
-from lodestar.mapping.association import Masks
-from lodestar.mapping.blocks import shortage
 from lodestar.mapping.closures import bend_map
-from lodestar.mapping.config import VoxelConfig
-from lodestar.mapping.extraction import extract
+from lodestar.mapping.config import (
+    SAMPLE_NEAR,
+    VOXEL_ABSENCE_VOXELS,
+    VOXEL_CONFIRM,
+    VOXEL_HIT,
+    VOXEL_MARGIN,
+    VOXEL_MARGIN_PER_METRE,
+    VOXEL_OCCUPANCY_TOP,
+    VOXEL_PRIOR,
+    VOXEL_SIZE,
+    VoxelConfig,
+)
 from lodestar.mapping.follower import ALL, PAGE_SIZE, Cursor, page_of
-from lodestar.mapping.instance_factory import to_instance
-from lodestar.mapping.mask_fusion import MaskFusion
-from lodestar.mapping.mesh import Mesh, extract_mesh
-from lodestar.mapping.pillars import PillarMap, build_pillars
-from lodestar.mapping.presence import Looks, View, find_absences, find_misses
-from lodestar.mapping.records import Absence, Instance, InstanceDelta, Merge
-from lodestar.mapping.refresh import RefreshQueue
-from lodestar.mapping.registry import InstanceRegistry
-from lodestar.mapping.samples import sample
-from lodestar.mapping.segment_filter import clean_segments
-from lodestar.mapping.sights import SightMemory
-from lodestar.mapping.tsdf import TsdfVolume
-from lodestar.mapping.voxel_store import Labelled, VoxelStore
+from lodestar.mapping.instances.association import Masks
+from lodestar.mapping.instances.extraction import extract
+from lodestar.mapping.instances.instance_factory import to_instance
+from lodestar.mapping.instances.mask_fusion import MaskFusion
+from lodestar.mapping.instances.pillars import PillarMap, build_pillars
+from lodestar.mapping.instances.presence import Looks, View, find_absences, find_misses
+from lodestar.mapping.instances.records import Absence, Instance, InstanceDelta, Merge
+from lodestar.mapping.instances.refresh import RefreshQueue
+from lodestar.mapping.instances.registry import InstanceRegistry
+from lodestar.mapping.instances.samples import sample
+from lodestar.mapping.instances.segment_filter import clean_segments
+from lodestar.mapping.instances.sights import SightMemory
+from lodestar.mapping.voxels.blocks import shortage
+from lodestar.mapping.voxels.mesh import Mesh, extract_mesh
+from lodestar.mapping.voxels.tsdf import TsdfVolume
+from lodestar.mapping.voxels.voxel_store import Labelled, VoxelStore
 from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
 from lodestar.perception.outlines import outlined
+
+# Weights of a frame's vote for "no instance" in a voxel in clear view that no mask covers (ADR 0081)
+VOXEL_BACKGROUND_VOTE = 1  # in a voxel of an instance without a mask, which may have been overlooked; chosen
+VOXEL_BACKGROUND_EVERY = 3  # frames with segments of which one casts the vote VOXEL_BACKGROUND_VOTE; chosen
+VOXEL_OUTSIDE_VOTE = 4  # in a voxel of an instance that has a mask: the detector saw where it ends
+VOXEL_MIN_POINTS = 12  # least samples without outliers of a usable mask; chosen
+VOXEL_MIN_SCORE = 0.2  # least score of a detection that is used, 0..1; chosen
+# absences in a row after which an instance is removed with its remaining voxels; chosen: an object on the floor
+# is never seen empty down to its last voxel
+VOXEL_CLEAR_LOOKS = 3
+VOXEL_REACH = 5000.0  # metres from the origins of `map` and `odom`; poses beyond are rejected; chosen
 
 __all__ = ["FrameRejected", "RejectReason", "SemanticVoxelMap", "VoxelConfig"]
 
 
 _DEFAULTS = VoxelConfig()
 
-_AT_ONCE = 20_000  # points whose instances are looked up before fusion has its turn
+_AT_ONCE = 20_000  # points whose instances are looked up per lock, so that fusion gets its turn
 
 
 class SemanticVoxelMap:
     """Surfaces, and sparse voxels with a posterior over instance ids. Safe for threads.
 
-    Voxels live in a frame that is `map` until a jump of map <- odom; then the whole frame moves with the jump.
-    Ids start at 1, are never used again, and those of merged instances forward for ever.
+    Voxels have their own frame, which equals `map` until a jump of map <- odom; then the whole frame moves
+    with the jump. Ids of instances start at 1 and are never reused; merged ids resolve to the winner's.
     """
 
     def __init__(self, config: VoxelConfig = _DEFAULTS, map_id: int = 1, session_id: str = ""):
@@ -54,31 +76,35 @@ class SemanticVoxelMap:
         self.map_id = map_id
         self.session_id = session_id
         self.revision = 0
-        self.rejected: Counter = Counter()  # frames by RejectReason
-        self.repaired: Counter = Counter()  # detections by Repair
+        self.rejected: Counter = Counter()  # number of rejected frames by RejectReason
+        self.repaired: Counter = Counter()  # number of repaired detections by Repair
         self.geometry = TsdfVolume(config.geometry)
-        self._store = VoxelStore(config.voxel, config.capacity, config.prior)
+        self._store = VoxelStore(VOXEL_SIZE, config.capacity, VOXEL_PRIOR)
         self._registry = InstanceRegistry()
         self._fusion = MaskFusion(config, self._store, self._registry)
-        self._sights = SightMemory(config.sights)
+        self._sights = SightMemory()
         self._waiting = RefreshQueue()
-        self._mark = 0  # of the newest frame, with segments or without
-        self._fused = 0  # frames with segments
+        self._mark = 0  # number of the newest frame, with segments or without
+        self._fused = 0  # number of fused frames with segments
         self._last_fused = -np.inf
         self._last_depth = -np.inf
-        self._followed = -np.inf  # stamp of the frame of the last map <- odom
-        self._anchor = Anchor()  # of the frame of the voxels
-        self._unmeasured = False  # the map has followed a jump, and its instances were not measured since
-        self._bends = 0  # loop closures that have moved parts of the map
-        self._joined: list[Merge] = []  # by loop closures since the last segmented frame
-        self._thinned: set[int] = set()  # instances carved by depth without segments, not measured since
+        self._followed = -np.inf  # stamp of the frame whose map <- odom was last applied
+        self._anchor = Anchor()  # pose of the voxel frame
+        self._unmeasured = False  # a jump was applied and instances have not been measured since
+        self._bends = 0  # number of loop closures that have moved parts of the map
+        self._joined: list[Merge] = []  # merges by loop closures since the last segmented frame
+        # ids of instances carved by depth without segments and not measured since
+        self._thinned: set[int] = set()
         self._fusing = threading.Lock()  # serializes segmented frames; acquired before the map's lock
         self._lock = threading.RLock()
 
     # ------------------------------------------------------------------ input
 
     def integrate_depth(self, frame: RgbdFrame) -> None:
-        """Integrate depth without semantics: update surfaces, carve voxels seen through. Raises FrameRejected."""
+        """Integrate depth without semantics: update surfaces, remove voxels that were seen empty.
+
+        Raises FrameRejected.
+        """
         with self._lock:
             self._admit(frame, self._last_depth)
             self._last_depth = frame.stamp
@@ -87,7 +113,7 @@ class SemanticVoxelMap:
             self._mark += 1
             node = self._node, self._anchor.trajectory.submap
             looks = self._look(frame, voxels_from_camera)
-            self._thinned.update(np.flatnonzero(looks.empty >= self.config.absence_voxels).tolist())
+            self._thinned.update(np.flatnonzero(looks.empty >= VOXEL_ABSENCE_VOXELS).tolist())
             if self._unmeasured:
                 self.revision += 1
                 self._refresh(list(self._registry.tracks))
@@ -95,15 +121,15 @@ class SemanticVoxelMap:
         self.geometry.integrate(frame.depth, frame.camera, voxels_from_camera, frame.rgb, node)
 
     def fuse(self, frame: RgbdFrame, segmented: SegmentedFrame) -> InstanceDelta:
-        """Integrate a segmented frame and return the changes. Raises FrameRejected, without any change then.
+        """Integrate a segmented frame and return the changes of the instances.
 
-        Depth can be integrated meanwhile: the map is locked to admit and commit the frame, not while masks become
-        points.
+        Raises FrameRejected; the map is then unchanged. The map is locked only while a frame is checked and
+        while its result is stored, so that depth can be integrated while masks are converted to points.
         """
         with self._fusing:
             with self._lock:
                 lookup = self._admit(frame, self._last_fused, segmented)
-                segmented, repairs = clean_segments(segmented, self.config.cleaning)
+                segmented, repairs = clean_segments(segmented)
                 if repairs:
                     self.repaired += repairs
                     lookup = label_lookup(frame, segmented)
@@ -113,7 +139,8 @@ class SemanticVoxelMap:
                     inverse(self._anchor.map_from_part) @ map_from_odom @ frame.odom_from_camera
                 )
                 bends = self._bends
-            # The pose in the voxel frame stays valid from here on, unless the map is moved by parts meanwhile.
+            # The pose in the voxel frame stays valid from here on, unless a loop closure moves parts of the map
+            # meanwhile.
             labels = np.ascontiguousarray(segmented.labels)
             masks = self._masks(frame, labels, segmented.detections, lookup, voxels_from_camera)
             with self._lock:
@@ -133,7 +160,10 @@ class SemanticVoxelMap:
         voxels_from_camera: np.ndarray,
         map_from_odom: np.ndarray,
     ) -> InstanceDelta:
-        """Apply a frame's masks to the map. labelling: labels (H, W), and the mask of each label."""
+        """Apply a frame's masks to the map and return the changes.
+
+        labelling: labels (H, W), and the mask of each label value (65536,).
+        """
         self._mark += 1
         self._fused += 1
         self.revision += 1
@@ -141,9 +171,8 @@ class SemanticVoxelMap:
         matches = fusion.vote(
             frame.stamp, masks, fusion.match(frame.stamp, masks), self._mark, self._node + 1
         )
-        config = self.config
-        unseen = config.background_vote if self._fused % config.background_every == 0 else 0
-        votes = unseen, config.outside_vote, config.hit, config.occupancy_top
+        unseen = VOXEL_BACKGROUND_VOTE if self._fused % VOXEL_BACKGROUND_EVERY == 0 else 0
+        votes = unseen, VOXEL_OUTSIDE_VOTE, VOXEL_HIT, VOXEL_OCCUPANCY_TOP
         looks = self._look(frame, voxels_from_camera, Labelled(*labelling, fusion.outlined(matches), *votes))
         merges, self._joined = [*self._joined, *fusion.merge(masks, matches, self.revision)], []
         seen = {m.mask: registry.resolve(m.instance_id) for m in matches}
@@ -152,10 +181,11 @@ class SemanticVoxelMap:
         # Instances carved by depth between two segmented frames are measured before their absence is tested.
         thinned, gone, faded = self._refresh([i for i in self._thinned if i in alive and i not in present])
         self._thinned.clear()
-        absences = find_absences(registry, looks, frame.stamp, present, self.config)
+        absences = find_absences(registry, looks, frame.stamp, present)
         absent = {absence.instance_id for absence in absences}
         view = View(frame.depth, frame.camera, voxels_from_camera)
-        misses = find_misses(registry, self._store, looks, view, frame.stamp, present | absent, self.config)
+        far = self.config.samples.far
+        misses = find_misses(registry, self._store, looks, view, frame.stamp, present | absent, far)
         self._waiting.add(merge.winner for merge in merges)
         eye = voxels_from_camera[:3, 3]
         batch, forgotten = self._waiting.choose(alive, looks, present, frame.stamp, eye, self.config)
@@ -209,12 +239,15 @@ class SemanticVoxelMap:
             self.revision = revision
 
     def resume_odometry(self, map_from_odom: np.ndarray) -> None:
-        """Continue the previous odometry. map_from_odom: (4, 4), its last correction; a jump since then is applied."""
+        """Continue in the odometry frame that was in use when the map was saved.
+
+        map_from_odom: (4, 4), the last one applied to the map; the next frame applies a jump since then.
+        """
         with self._lock:
             self._anchor.resume(map_from_odom)
 
     def reserve_ids(self, next_id: int) -> None:
-        """Never assign ids below `next_id`."""
+        """Ensure that new instances get ids of at least `next_id`."""
         with self._lock:
             self._registry.next_id = max(self._registry.next_id, next_id)
 
@@ -224,9 +257,9 @@ class SemanticVoxelMap:
         return self._registry.next_id
 
     def measure_all(self) -> None:
-        """Measure every instance again; the run time grows with the map."""
+        """Measure all instances again; the run time grows with the map."""
         with self._lock:
-            last, self._last_fused = self._last_fused, np.inf  # no instance is observed now
+            last, self._last_fused = self._last_fused, np.inf  # no instance counts as just observed
             self._refresh(list(self._registry.tracks))
             self._last_fused = last
 
@@ -243,16 +276,17 @@ class SemanticVoxelMap:
         return len(self._registry.instances)
 
     def resolve(self, instance_id: int) -> int:
-        """Return the current id of an instance, itself if it was never merged."""
+        """Return the current id of an instance: the winner's if it was merged, else the same id."""
         with self._lock:
             return self._registry.resolve(instance_id)
 
     def delta_since(
         self, revision: int = 0, identity: int = ALL, size: int = PAGE_SIZE
     ) -> tuple[InstanceDelta, Cursor]:
-        """Return the next page of the changes after the cursor (revision, identity), and the cursor behind it.
+        """Return the next page of changes after the cursor (revision, identity), and the cursor at its end.
 
-        The delta's revision is that of the cursor behind it; at the end of all changes that cursor is whole.
+        The delta's revision is that of the new cursor. When no changes are left, `is_whole` of the new cursor
+        is true.
         """
         with self._lock:
             registry = self._registry
@@ -276,13 +310,15 @@ class SemanticVoxelMap:
             store = self._store
             places = store.owned()
             places = places[self._confirmed()[store.owner[places]]]
-            centres = (store.coords[places] + 0.5) * self.config.voxel
+            centres = (store.coords[places] + 0.5) * VOXEL_SIZE
             rotation, offset = self._anchor.map_from_part[:3, :3], self._anchor.map_from_part[:3, 3]
             return (centres @ rotation.T + offset).astype(np.float32), store.owner[places].copy()
 
     def surface(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the voxels of surfaces: centres (N, 3) float32 in map, metres, colours (N, 3) uint8, and the confirmed
-        instance at each (N,) int32, 0 = none.
+        """Return the voxels nearest to surfaces: centres, colours and instance ids.
+
+        Centres: (N, 3) float32 in map, metres. Colours: (N, 3) uint8. Ids: (N,) int32 of the confirmed
+        instances there, 0 = none.
         """
         centres, colors = self.geometry.surface()
         ids = np.zeros(len(centres), np.int32)
@@ -294,29 +330,30 @@ class SemanticVoxelMap:
         return transform_points(self._anchor.map_from_part, centres).astype(np.float32), colors, ids
 
     def mesh(self) -> Mesh:
-        """Return the surfaces in map."""
+        """Return the mesh of the surfaces in map."""
         mesh = extract_mesh(self.geometry)
         return replace(mesh, vertices=transform_points(self._anchor.map_from_part, mesh.vertices))
 
     def instances_at(self, points: np.ndarray) -> np.ndarray:
-        """Return (N,) int32: the confirmed instance with a voxel at or beside each of points (N, 3) in map; 0 =
-        none.
+        """Return (N,) int32: the confirmed instance with a voxel at or next to each point; 0 = none.
+
+        points: (N, 3), metres in map.
         """
         with self._lock:
             owners = self._store.owners_near(transform_points(inverse(self._anchor.map_from_part), points))
             return np.where(self._confirmed()[owners], owners, 0)
 
     def _confirmed(self) -> np.ndarray:
-        """Return by id whether an instance is confirmed, (ids,) bool."""
+        """Return (ids,) bool, indexed by id: whether the instance is confirmed."""
         known = np.zeros(self._registry.next_id, bool)
         tracks = self._registry.tracks.values()
-        known[[t.id for t in tracks if t.observation_count >= self.config.confirm]] = True
+        known[[t.id for t in tracks if t.observation_count >= VOXEL_CONFIRM]] = True
         return known
 
     def pillars(self, resolution: float = 0.1, band: tuple[float, float] | None = None) -> PillarMap:
-        """Return the ranked confirmed instances per cell of the plan (RoboAtlas eq. 9-11).
+        """Return the ranked confirmed instances above each cell of a 2-D grid (RoboAtlas eq. 9-11).
 
-        band: heights in map, metres, between which voxels count; None = all.
+        band: lowest and highest z in map, metres, of the voxels that count; None = all.
         """
         points, ids = self.cloud()
         if band is not None:
@@ -331,12 +368,12 @@ class SemanticVoxelMap:
 
     @property
     def voxels_refused(self) -> int:
-        """Return the number of voxels dropped for lack of room since the start."""
+        """Return the number of voxels dropped since the start because the pool was full."""
         return self._store.refused
 
     @property
     def shortage(self) -> str:
-        """Return what is to be done where there is little room for more voxels, or was none; "" where there is."""
+        """Return a warning with its remedy if there is little or no room for more voxels; "" otherwise."""
         blocks, setting = self.geometry.blocks, "semantic_voxels.voxels.geometry.capacity"
         return self._store.shortage or shortage(
             "blocks of surfaces", blocks.live, blocks.capacity, blocks.refused, setting
@@ -344,24 +381,29 @@ class SemanticVoxelMap:
 
     @property
     def features_restarted(self) -> int:
-        """Return how often an instance's features gave way to those of another model or dimension."""
+        """Return how often features of another model or dimension replaced those of an instance."""
         return self._fusion.restarted
 
     # ------------------------------------------------------------------ steps
 
     def _admit(self, frame: RgbdFrame, last: float, segmented: SegmentedFrame | None = None) -> np.ndarray:
-        """Return the look-up of a valid frame's label values; count and reject an invalid frame."""
+        """Check a frame and return the index of the mask per label value.
+
+        An invalid frame is counted and raises FrameRejected. last: stamp, seconds, after which the frame must
+        be.
+        """
         try:
-            check_frame(frame, last, self.config.reach)
+            check_frame(frame, last, VOXEL_REACH)
             return label_lookup(frame, segmented) if segmented is not None else np.empty(0, np.int32)
         except FrameRejected as rejection:
             self.rejected[rejection.reason] += 1
             raise
 
     def _locate(self, frame: RgbdFrame) -> np.ndarray:
-        """Follow a jump of map <- odom, and return the map <- odom used for the frame, (4, 4).
+        """Apply a jump of map <- odom, and return the map <- odom to use for the frame, (4, 4).
 
-        That is the frame's own, except if depth with a later jump was integrated first: then it is the new one.
+        It is the frame's own, unless depth with a later jump was integrated before; then it is that of the
+        jump.
         """
         before, now = self._anchor.last, np.array(frame.map_from_odom, np.float64)
         if frame.stamp < self._followed:
@@ -376,11 +418,11 @@ class SemanticVoxelMap:
 
     @property
     def _node(self) -> int:
-        """Return the serial number of the newest node of the robot's way, -1 before the first."""
+        """Return the serial number of the trajectory's newest node, -1 before the first."""
         return self._anchor.trajectory.serial
 
     def _bend(self, correction: MapCorrection) -> None:
-        """Move what is known with its submaps; instances that were seen from both sides of the closure become one."""
+        """Move the map with its submaps after a loop closure; merge instances that turn out to be one."""
         self._bends += 1
         pairs = bend_map(
             self._store,
@@ -389,7 +431,6 @@ class SemanticVoxelMap:
             self.geometry,
             self._registry.tracks,
             correction,
-            self.config,
         )
         self._joined += self._fusion.join(pairs, self.revision + 1)
 
@@ -401,30 +442,33 @@ class SemanticVoxelMap:
         lookup: np.ndarray,
         voxels_from_camera: np.ndarray,
     ) -> Masks:
-        """Return the points of the frame's masks in the voxel frame, and which masks have enough of them."""
-        config, camera = self.config, frame.camera
+        """Return the masks with their points in the voxel frame, and which of them are usable."""
+        camera = frame.camera
         counts = np.array([d.pixel_count for d in detections], np.float64)
         samples = sample(
             np.ascontiguousarray(frame.depth, np.float32), labels, lookup, counts,
-            (camera.fx, camera.fy, camera.cx, camera.cy), voxels_from_camera, config.voxel, config.samples,
+            (camera.fx, camera.fy, camera.cx, camera.cy), voxels_from_camera, self.config.samples.far,
         )  # fmt: skip
-        usable = np.diff(samples.start) >= config.min_points
-        usable &= np.array([d.score >= config.min_score for d in detections], bool)
+        usable = np.diff(samples.start) >= VOXEL_MIN_POINTS
+        usable &= np.array([d.score >= VOXEL_MIN_SCORE for d in detections], bool)
         shown = tuple(outlined(d, labels) if use else d for d, use in zip(detections, usable))
         return Masks(samples, usable, shown, self._sights)
 
     def _look(
         self, frame: RgbdFrame, voxels_from_camera: np.ndarray, labelled: Labelled | None = None
     ) -> Looks:
-        """Compare the voxels in view with depth, and with labels if there are; remember the view."""
-        config, camera = self.config, frame.camera
+        """Compare the voxels in view with the depth image, and with mask labels if given; return the counts.
+
+        Voxels seen empty lose occupancy or are removed. The view is stored for `SightMemory`.
+        """
+        camera = frame.camera
         camera_from_voxels = inverse(voxels_from_camera)
         depth = np.ascontiguousarray(frame.depth, np.float32)
         self._sights.add(depth, camera, camera_from_voxels, self._node)
         return Looks(
             *self._store.look(
-                depth, (camera.fx, camera.fy, camera.cx, camera.cy), camera_from_voxels, config.samples.near,
-                config.samples.far, (config.margin, config.margin_per_metre), self._mark, self._registry.next_id,
+                depth, (camera.fx, camera.fy, camera.cx, camera.cy), camera_from_voxels, SAMPLE_NEAR,
+                self.config.samples.far, (VOXEL_MARGIN, VOXEL_MARGIN_PER_METRE), self._mark, self._registry.next_id,
                 labelled,
             )
         )  # fmt: skip
@@ -434,25 +478,24 @@ class SemanticVoxelMap:
     ) -> tuple[list[Instance], list[int], list[tuple[int, int]]]:
         """Measure the instances of the batch; remove disappeared and expired ones.
 
-        Returns the measured instances, the ids of removed unconfirmed ones, and confirmed ones that are no
-        longer at their places, each with the clear looks that were not reported yet.
+        Returns the measured instances; the ids of removed unconfirmed instances; and a pair per removed
+        confirmed instance: its id, and the number of absences still to be reported for it.
         """
         if not batch:
             return [], [], []
-        config, registry, ids = self.config, self._registry, np.array(batch)
-        surface, solid = self._fusion.surface, float(config.extraction.solid * config.vote)
-        in_map = extract(self._store, surface, ids, self._anchor.map_from_part, solid, config.extraction)
+        registry, surface, ids = self._registry, self._fusion.surface, np.array(batch)
+        in_map = extract(self._store, surface, ids, self._anchor.map_from_part)
         local = in_map
         if not np.array_equal(self._anchor.map_from_part, np.eye(4)):
-            local = extract(self._store, surface, ids, np.eye(4), solid, config.extraction)
+            local = extract(self._store, surface, ids, np.eye(4))
         updated: list[Instance] = []
         removed: list[int] = []
         vanished: list[tuple[int, int]] = []
         for row, identity in enumerate(batch):
             track = registry.tracks[identity]
-            if in_map.count[row] == 0 or track.absence_count >= config.clear_looks or identity in forgotten:
-                if track.observation_count >= config.confirm:
-                    vanished.append((identity, max(config.clear_looks - track.absence_count, 0)))
+            if in_map.count[row] == 0 or track.absence_count >= VOXEL_CLEAR_LOOKS or identity in forgotten:
+                if track.observation_count >= VOXEL_CONFIRM:
+                    vanished.append((identity, max(VOXEL_CLEAR_LOOKS - track.absence_count, 0)))
                 else:
                     removed.append(identity)
                 self._fusion.remove(track, self.revision)
@@ -461,6 +504,6 @@ class SemanticVoxelMap:
             track.revision = self.revision
             if track.last_seen >= self._last_fused:
                 track.size = int(in_map.count[row])
-            registry.instances[identity] = to_instance(track, in_map, row, config.confirm)
+            registry.instances[identity] = to_instance(track, in_map, row, VOXEL_CONFIRM)
             updated.append(registry.instances[identity])
         return updated, removed, vanished

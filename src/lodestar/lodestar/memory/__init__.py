@@ -1,1 +1,1 @@
-"""Memory of the robot: segments with captions, primitives and keyframes (STaR IV-A), and snapshots (SnapMem 3)."""
+"""Memory of the robot: captioned time segments with objects and images (STaR IV-A), snapshots (SnapMem 3)."""

@@ -1,4 +1,4 @@
-"""Answers of the memory: a sentence, the value behind it, and the proof."""
+"""Records of an answer from the robot's memory: a sentence, a typed value and the proof."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lodestar.language.question import AnswerType, Question
 
 
 class ProofKind(IntEnum):
-    """Kinds of evidence. The numbers are those of Evidence.msg."""
+    """Kinds of evidence, with the numbers of Evidence.msg."""
 
     CAPTION = 0
     KEYFRAME = 1
@@ -21,7 +21,7 @@ class ProofKind(IntEnum):
 
 
 class AnswerCode(IntEnum):
-    """Error codes of AnswerQuestion; NONE = it answers the question."""
+    """Error codes of AnswerQuestion; NONE = the question was answered."""
 
     NONE = 0
     EMPTY_QUESTION = 11220
@@ -37,10 +37,10 @@ class AnswerCode(IntEnum):
 
 @dataclass(frozen=True)
 class Proof:
-    """One remembered thing that an answer rests on. text: untrusted. score: relevance, [0, 1].
+    """One piece of evidence for an answer, such as a memory, an object or an image. text: untrusted.
 
-    stamp: seconds in the clock of the stamps. position: (3,) in `map`, metres. session: that of a keyframe's record,
-    because each run numbers its keyframes anew; "" = not known, or no keyframe.
+    score: relevance, [0, 1]. stamp: of the observation, seconds. position: (3,) in `map`, metres. session:
+    run that recorded the keyframe, because each run numbers its keyframes anew; "" = unknown, or no keyframe.
     """
 
     kind: ProofKind
@@ -54,10 +54,10 @@ class Proof:
 
 @dataclass(frozen=True)
 class AnswerPlace:
-    """A place that an answer points to.
+    """Place that an answer refers to.
 
-    centre: (3,) of the thing's box in `map`, metres; it is what is scored. viewpoint: (x, y, yaw) in `map`, metres and
-    radians, where Nav2 can stand to see it; None where there is none.
+    centre: (3,) of the object's box in `map`, metres; benchmarks score it. viewpoint: (x, y, yaw) in `map`, metres and
+    radians, a pose that Nav2 can reach and that faces the place; None if there is none.
     """
 
     centre: np.ndarray
@@ -70,11 +70,11 @@ class AnswerPlace:
 
 @dataclass(frozen=True)
 class AnswerValue:
-    """The value of an answer: what `type` names is set, the rest may be.
+    """Value of an answer. A known answer has the field that `type` requires; the other fields are optional.
 
-    places: best first. times: begin and end of each, seconds in the clock of the stamps, best first. number: a count,
-    seconds of a duration, or metres of a distance. yes: of YES_NO; None = it is not known.
-    names: of things, rooms or attributes that a text names.
+    places: best first. times: (begin, end) of the occurrences, stamps in seconds, best first. number: a
+    count, a duration in seconds, or a distance in metres. yes: for YES_NO; None = unknown. names: of objects,
+    rooms or attributes in the sentence.
     """
 
     type: AnswerType
@@ -92,7 +92,7 @@ class AnswerValue:
 
     @property
     def is_known(self) -> bool:
-        """Whether there is a value of its type; a text's is the sentence."""
+        """Return whether the field that `type` requires is set; TEXT requires only the sentence."""
         match self.type:
             case AnswerType.PLACE:
                 return bool(self.places)
@@ -109,9 +109,10 @@ class AnswerValue:
 class Answer:
     """Answer of the memory to a question.
 
-    confidence: [0, 1]; 0 = it does not know. last_verified: when what it says was last seen to be so, seconds in the
-    clock of the stamps; None = never. coverage: share [0, 1] of the floor of the question's scope that was looked at
-    in its window, None = not known; "not seen" never comes without it. directive: what would find out, "" = nothing.
+    confidence: [0, 1]; 0 = unknown. last_verified: stamp of the newest observation that supports the answer,
+    seconds; None = never. coverage: share [0, 1] of the floor in the question's scope that was looked at in
+    its time window, None = unknown; every answer "not seen" states it. directive: a command to the robot that
+    would find out more, "" = none.
     """
 
     question: Question
@@ -135,15 +136,16 @@ class Answer:
 
     @property
     def is_known(self) -> bool:
-        """Whether it answers the question, rather than to say that it does not know."""
+        """Return whether the answer has a value of its type with a confidence above 0."""
         return self.confidence > 0.0 and self.value.is_known
 
 
 @dataclass(frozen=True)
 class AnswerOutcome:
-    """Outcome of a question. answer: also where it does not know (NO_EVIDENCE, WRONG_MAP). why: what to do.
+    """Result of answering a question: the answer, or an error code with advice.
 
-    stamp: the time that the answer counts from, seconds in the clock of the stamps.
+    answer: may also be set for NO_EVIDENCE and WRONG_MAP. why: explanation and advice for an error. stamp:
+    the time to which the answer refers, seconds.
     """
 
     code: AnswerCode
@@ -153,10 +155,10 @@ class AnswerOutcome:
 
     @property
     def is_known(self) -> bool:
-        """Whether the question was answered."""
+        """Return whether the question was answered."""
         return self.code is AnswerCode.NONE and self.answer is not None
 
     @property
     def sentence(self) -> str:
-        """Return the answer, or why there is none."""
+        """Return the answer's sentence, or the explanation if there is no answer."""
         return self.why if self.answer is None else self.answer.sentence

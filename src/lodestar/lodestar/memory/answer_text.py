@@ -1,4 +1,4 @@
-"""An answer as lines for a terminal: the sentence, the proof with times and places, what would find out."""
+"""Text of an answer for a terminal: the sentence, the proof with times and places, and a suggested directive."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from lodestar.memory.answer import Answer, AnswerPlace, Proof, ProofKind
 from lodestar.memory.records import WALL_TIME
 from lodestar.scene.captions import clean_text
 
-_SHOWN = 6  # pieces of proof
-_TEXT = 100  # characters of each
+_SHOWN = 6  # most pieces of proof shown
+_TEXT = 100  # most characters per piece
 _NAMES_SHOWN = 12
 _NAMES = {
     ProofKind.CAPTION: "memory",
@@ -20,7 +20,10 @@ _NAMES = {
 
 
 def answer_lines(answer: Answer, now: float | None, shown: int = _SHOWN) -> list[str]:
-    """Return the lines. now: seconds in the clock of the stamps, None = not known."""
+    """Return an answer as lines of text for a terminal.
+
+    now: present stamp, seconds; None = unknown. shown: most places and most pieces of proof to list.
+    """
     lines = [answer.sentence]
     facts = [f"confidence {answer.confidence:.2f}"]
     if answer.last_verified is not None:
@@ -35,7 +38,7 @@ def answer_lines(answer: Answer, now: float | None, shown: int = _SHOWN) -> list
     lines += [f"  place: {_place(place)}" for place in answer.value.places[:shown]]
     images = {proof.stamp: proof.id for proof in answer.proof if proof.kind is ProofKind.KEYFRAME}
     told = {proof.stamp for proof in answer.proof if proof.kind is ProofKind.CAPTION}
-    # A memory stands once, with its image, also where it proves several places.
+    # A memory is listed once, with its image, even if it proves several places.
     proofs = list(
         {
             (proof.kind, proof.id): proof
@@ -52,7 +55,7 @@ def answer_lines(answer: Answer, now: float | None, shown: int = _SHOWN) -> list
 
 
 def time_in_words(stamp: float, now: float | None) -> str:
-    """Return "at 14:03:10, 8 min ago", or "at 95 s" of a simulated clock."""
+    """Return a stamp in words: "at 14:03:10, 8 min ago", or "at 95 s" for a simulated clock."""
     at = (
         datetime.fromtimestamp(stamp).strftime("%Y-%m-%d %H:%M:%S")
         if stamp >= WALL_TIME

@@ -1,4 +1,4 @@
-"""The memory's database, one SQLite file: commits survive kill -9, deleted content is erased (ADR 0063)."""
+"""The memory's SQLite database in one file: commits survive kill -9, deleted content is erased (ADR 0063)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from lodestar.storage.private import FILE_MODE
 
 FILE = "memory.db"
 VERSION = 2
-_APPLICATION = 0x4C6F6465  # "Lode", in the header of the file
-_BUSY = 10.0  # seconds of real time that one connection waits for another
+_APPLICATION = 0x4C6F6465  # "Lode", application id in the file's header
+_BUSY = 10.0  # seconds of real time to wait for a lock of another connection
 _CACHE = 16_384  # KiB of pages per connection; chosen
-_LONG_LOG = 8 * 2**20  # bytes from which the write-ahead log is emptied; chosen: some 200 memories
+_LONG_LOG = 8 * 2**20  # bytes of write-ahead log from which it is emptied; chosen: some 200 memories
 _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value);
 CREATE TABLE memory (
@@ -59,9 +59,10 @@ CREATE TABLE loose_image (
 """
 _WHOLE = ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",))
 _PART_OF = ("SAVEPOINT part", "RELEASE part", ("ROLLBACK TO part", "RELEASE part"))
-_TREE_HEADS = {2: 12, 5: 12, 10: 8, 13: 8}  # bytes by the first one; any other page begins with 0
-_WIPED = 1024  # pages read at a time
-# Own memories first: imported ones have the newest ids. And no number of a keyframe beyond `MAX_KEYFRAME`.
+# page type byte of a b-tree page -> bytes of its header; other pages begin with 0
+_TREE_HEADS = {2: 12, 5: 12, 10: 8, 13: 8}
+_WIPED = 1024  # pages per read
+# Own memories come first: imported ones have the newest ids. Keyframe ids beyond `MAX_KEYFRAME` are removed.
 _OWN_FIRST = f"""
 DROP INDEX worth;
 CREATE INDEX worth ON memory (origin IS NOT NULL, pinned DESC, lasting DESC, id DESC);
@@ -71,26 +72,26 @@ UPDATE content SET record = json_set(record, '$.keyframes', json((
 DELETE FROM image WHERE keyframe NOT BETWEEN 0 AND {MAX_KEYFRAME};
 DELETE FROM loose_image WHERE keyframe NOT BETWEEN 0 AND {MAX_KEYFRAME};
 """
-_MIGRATIONS: dict[int, str] = {0: _SCHEMA, 1: _OWN_FIRST}  # from a version to the next one
+_MIGRATIONS: dict[int, str] = {0: _SCHEMA, 1: _OWN_FIRST}  # SQL from each version to the next one
 
 
 class Database:
-    """Two connections to the file, one that writes and one that reads; each is used by one thread at a time.
+    """Database file with three connections: to write, to read and for maintenance.
 
-    `write` is acknowledged once its block has ended: it survives kill -9 then, and a power cut after `save`.
-    Content that was deleted is in no file after `erase`.
-    Raises StoreLocked, StoreFull, StoreUnwritable, ForeignStore, OtherStoreVersion or DamagedStore.
+    Each connection is used by one thread at a time. Data of `write` survives kill -9 once its block has
+    ended, and a power cut after `save`. Deleted content is in no file after `erase`. Raises StoreLocked,
+    StoreFull, StoreUnwritable, ForeignStore, OtherStoreVersion or DamagedStore.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path, self._log = folder / FILE, folder / f"{FILE}-wal"
         self._writing, self._reading = threading.RLock(), threading.RLock()
-        self.changes = 0  # blocks of `write` so far
+        self.changes = 0  # number of completed `write` blocks
         self._writing_thread: int | None = None
-        self._saved = 0  # of these, the ones that a power cut cannot take
+        self._saved = 0  # value of `changes` at the last `save`
         self._connections: list[sqlite3.Connection] = []
         with self._told():
-            # stays open as long as they are: to close it would end SQLite's locks of the file
+            # kept open as long as the connections: closing it would release SQLite's locks on the file
             self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
         try:
             with self._told():
@@ -104,9 +105,9 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection in a transaction that is committed at the end, or undone if the block raises.
+        """Yield the connection in a transaction; it is committed, or rolled back if the block raises.
 
-        Within another `write` of the same thread it is a part of that.
+        A nested `write` of the same thread joins the outer transaction.
         """
         with self._writing, self._told():
             inner = self._writing_thread is not None
@@ -117,7 +118,7 @@ class Database:
                 yield self._writer
                 self._writer.execute(end)
             except BaseException:
-                if self._writer.in_transaction:  # else a full disk has undone it already
+                if self._writer.in_transaction:  # false if a full disk has already rolled it back
                     for statement in undo:
                         self._writer.execute(statement)
                 raise
@@ -127,7 +128,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection to read what was written so far; `write` does not wait for it."""
+        """Yield a connection that reads all committed data; `write` does not wait for it."""
         if self._writing_thread == threading.get_ident():
             with self._told():
                 yield self._writer
@@ -136,7 +137,7 @@ class Database:
             yield self._reader
 
     def save(self) -> None:
-        """Have a power cut take nothing that was written so far. `write` waits for it only where the log is long."""
+        """Make all committed data safe against a power cut. `write` waits for it only if the log is long."""
         changes = self.changes
         if changes == self._saved:
             return
@@ -152,12 +153,13 @@ class Database:
         self._saved = changes
 
     def purge(self) -> None:
-        """Empty the write-ahead log into the database, durably.
+        """Move the write-ahead log into the database, durably, and truncate it.
 
-        Raises StoreLocked where another program reads the database all the time.
+        Raises StoreLocked if another program keeps reading the database.
         """
         with self._told():
-            self._keeper.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()  # most of it; nobody waits
+            # moves most of the log without blocking
+            self._keeper.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         ends = time.monotonic() + _BUSY
         while True:
             with self._reading, self._told():
@@ -169,28 +171,28 @@ class Database:
             time.sleep(0.05)
 
     def erase(self) -> None:
-        """Have what was deleted so far in no file, also not where SQLite moved it from one page to another before.
+        """Erase deleted content from all files, including copies left by SQLite when it moved rows between pages.
 
-        secure_delete clears a row where it is when it is deleted; copies that moves left are in the unused middle of
-        pages (https://www.sqlite.org/fileformat.html, 1.6), which is cleared here. Raises StoreLocked as `purge`.
+        secure_delete clears a deleted row in place; copies from earlier moves remain in the unallocated part of pages
+        (https://www.sqlite.org/fileformat.html, 1.6), which is cleared here. Raises StoreLocked as `purge` does.
         """
         self.purge()
         with self._writing, self._reading, self._told():
-            self.purge()  # what was written meanwhile
+            self.purge()  # data written since the first call
             page = self._keeper.execute("PRAGMA page_size").fetchone()[0]
             for begin in range(0, os.fstat(self._handle).st_size, _WIPED * page):
                 _wipe(self._handle, begin, page)
             os.fsync(self._handle)
-            for connection in self._connections:  # their copies of pages would be written again
+            for connection in self._connections:  # else their cached pages would be written back
                 connection.execute("PRAGMA shrink_memory")
 
     @property
     def bytes(self) -> int:
-        """Return the size of database and write-ahead log."""
+        """Return the size of database and write-ahead log, bytes."""
         return sum(file.stat().st_size for file in (self.path, self._log) if file.exists())
 
     def close(self) -> None:
-        """Write everything into the database, durably, and close it. Safe to repeat."""
+        """Write all data into the database, durably, and close it. Safe to repeat."""
         with self._writing, self._reading:
             for connection in reversed(self._connections):
                 connection.close()
@@ -205,10 +207,10 @@ class Database:
         for pragma in (
             "secure_delete = ON",
             "foreign_keys = ON",
-            "synchronous = NORMAL",  # a commit does not wait for the disk; `save` does
-            "wal_autocheckpoint = 0",  # nor does it copy pages
+            "synchronous = NORMAL",  # commits do not wait for the disk; `save` does
+            "wal_autocheckpoint = 0",  # commits do not copy pages
             f"cache_size = -{_CACHE}",
-            "temp_store = MEMORY",  # no temporary files with content
+            "temp_store = MEMORY",  # no temporary files with content on the disk
         ):
             connection.execute(f"PRAGMA {pragma}")
         return connection
@@ -234,9 +236,9 @@ class Database:
             )
         with self._told():
             mode = self._writer.execute("PRAGMA journal_mode = WAL").fetchone()[0]
-            for connection in self._connections:  # without a look, they do not know of the write-ahead log
+            for connection in self._connections:  # a connection notices the write-ahead log only with a query
                 connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            sync_path(self.path.parent)  # `save` syncs the log, not its name
+            sync_path(self.path.parent)  # `save` syncs the log's content, not its directory entry
         if mode != "wal":
             raise StoreUnwritable(
                 f"the disk of {self.path} has no shared memory for a write-ahead log (a network share?): "
@@ -251,7 +253,7 @@ class Database:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Turn the errors of SQLite and of the disk into those of the store."""
+        """Convert errors of SQLite and of the disk to errors of the store."""
         try:
             yield
         except (sqlite3.Error, OSError, OverflowError) as error:
@@ -295,10 +297,14 @@ class Database:
 
 
 def _wipe(handle: int, begin: int, page: int) -> None:
-    """Clear the unused middle of b-tree pages in the file: between the pointers to the cells and the first cell."""
+    """Clear the unallocated middle of b-tree pages: between the cell pointers and the first cell.
+
+    handle: of the database file. begin: offset of the first of _WIPED pages, bytes. page: size of a page,
+    bytes.
+    """
     data = os.pread(handle, _WIPED * page, begin)
     for start in range(0, len(data), page):
-        head = start + (0 if begin or start else 100)  # the file's own header
+        head = start + (0 if begin or start else 100)  # the first page starts with the file header
         if data[head] in _TREE_HEADS:
             first = head + _TREE_HEADS[data[head]] + 2 * int.from_bytes(data[head + 3 : head + 5], "big")
             last = start + (int.from_bytes(data[head + 5 : head + 7], "big") or 65_536)

@@ -1,40 +1,40 @@
-"""Errors of the memory's store. Each message says what to do; the robot goes on without the store."""
+"""Errors of the memory's store. Each message gives a remedy; the robot continues without the store."""
 
 from __future__ import annotations
 
 
 class StoreError(Exception):
-    """The store cannot do what was asked; the message says what to do."""
+    """Raised if the store cannot fulfil a request; the message gives a remedy."""
 
 
 class StoreLocked(StoreError):
-    """Another process owns the store."""
+    """Raised if another process owns the store."""
 
 
 class StoreFull(StoreError):
-    """The disk is full. What was acknowledged before is kept, this is not."""
+    """Raised if the disk is full. Data acknowledged before is kept, the current data is not."""
 
 
 class StoreUnwritable(StoreError):
-    """The folder cannot be written."""
+    """Raised if the folder cannot be written."""
 
 
 class ForeignStore(StoreError):
-    """The path holds something else, or the store of another robot."""
+    """Raised if the path holds other data, or the store of another robot."""
 
 
 class OtherStoreVersion(StoreError):
-    """Another version of Lodestar wrote the store."""
+    """Raised if an incompatible version of Lodestar wrote the store."""
 
 
 class DamagedStore(StoreError):
-    """The database is truncated or damaged; it was left as it is."""
+    """Raised if the database is truncated or damaged; it is left unchanged."""
 
 
 class NotErased(StoreError):
-    """Forgotten memories are in no answer any more, but not erased everywhere yet; that is tried again.
+    """Raised if memories were forgotten, but are not erased from all files yet; erasure is retried.
 
-    ids: of the memories.
+    They no longer appear in answers. ids: of the memories.
     """
 
     def __init__(self, message: str, ids: tuple[int, ...]) -> None:
@@ -43,16 +43,16 @@ class NotErased(StoreError):
 
 
 class BadMemory(StoreError, ValueError):
-    """The memory cannot be kept: a number in it is not finite, or its vector does not fit."""
+    """Raised for a memory that cannot be stored: a number is not finite, or its vector does not fit."""
 
 
 class NoSuchMemory(StoreError, LookupError):
-    """No memory has the id: it never existed, was thinned out or was forgotten."""
+    """Raised if no memory has the id: it never existed, was thinned out or was forgotten."""
 
 
 class NoQueryVectors(StoreError):
-    """The words of a request cannot be turned into vectors now."""
+    """Raised if the words of a request cannot be embedded now."""
 
 
 class IndexUnavailable(StoreError):
-    """Milvus cannot be used now. Searches go on without it, and it is filled from the database later."""
+    """Raised if Milvus cannot be used now. Searches continue without it, and it is filled from the database later."""

@@ -1,4 +1,4 @@
-"""Events as memories: changes of the scene, directives, decisions and what people say."""
+"""Conversion of events to memories: changes of the scene, directives, decisions and statements by people."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from lodestar.memory.records import EventKind, MapName, Memory, Primitive, Source
 from lodestar.scene.captions import clean_text
 
-_LONG = 1000  # characters of a text in an event's facts
-_TEXT = 480  # characters of an event's sentence; the text model reads 512
+_LONG = 1000  # most characters of a text in an event's facts
+_TEXT = 480  # most characters of an event's sentence; the text model reads 512
 
 
 @dataclass(frozen=True)
 class Place:
-    """Place and robot of a memory. position: (3,) of base_link in map, metres; heading: radians."""
+    """Place, map, session and robot of a memory. position: (3,) of base_link in map, metres; heading: radians."""
 
     position: np.ndarray
     heading: float = 0.0
@@ -30,10 +30,11 @@ class Place:
 
 @dataclass(frozen=True)
 class SceneChange:
-    """An entity that appeared, moved or vanished. stamp: seconds, when it was noticed.
+    """Change of an entity that appeared, moved or vanished. stamp: time at which it was noticed, seconds.
 
-    thing: as it is now; of a vanished one, as it was. before: where it was, of a moved one. last_seen: seconds.
-    region, region_before: labels at those places.
+    thing: the entity as it is now, or was before it vanished. before: centre (3,) of its former place in map,
+    if it moved. last_seen: seconds. region, region_before: labels of the regions at its present and former
+    place.
     """
 
     kind: EventKind
@@ -48,9 +49,9 @@ class SceneChange:
 
 @dataclass(frozen=True)
 class DirectiveNews:
-    """A directive that began or ended. understood: the directive in the robot's words.
+    """Beginning or end of a directive. understood: the directive as the robot parsed it, in words.
 
-    began: seconds; of its end also outcome (succeeded, failed, cancelled), code of follow_directive, reason in words,
+    began: seconds. For an end also: outcome (succeeded, failed, cancelled), code of follow_directive, reason in words,
     metres driven, ids of the entities that were found.
     """
 
@@ -69,7 +70,7 @@ class DirectiveNews:
 class DecisionNews:
     """A decision with its explanation. goal: (2+,) in map, metres. outcome: "" while it is pending.
 
-    target: entity that it drives to, 0 = a place. turns: it turns the robot where it stands.
+    target: entity that the robot drives to, 0 = a place. turns: whether the robot only turns in place.
     """
 
     stamp: float
@@ -87,7 +88,11 @@ class DecisionNews:
 
 @dataclass(frozen=True)
 class BeliefNews:
-    """A change of what is believed, in words. kind: of the world model's events. place: (2,) in map, None = of none."""
+    """Change of a belief of the world model, in words.
+
+    kind: as in `worldmodel.events.WorldEvent`. place: (2,) in map, metres; None = the belief is about no
+    place.
+    """
 
     stamp: float
     kind: str
@@ -129,7 +134,7 @@ def remember_change(change: SceneChange, place: Place) -> Memory:
 
 
 def remember_directive(news: DirectiveNews, place: Place) -> Memory:
-    """Return the begin or the end of a directive as a memory; the end spans the time since it began."""
+    """Return the beginning or end of a directive as a memory; an end spans the time since the beginning."""
     text = _shortened(news.text or news.understood or "a task", 200)
     facts = {"directive": _long(news.text), "understood": _long(news.understood)}
     if not news.outcome:
@@ -156,7 +161,7 @@ _OUTCOMES = {"succeeded": "was done", "failed": "failed", "cancelled": "was canc
 
 
 def remember_decision(news: DecisionNews, place: Place, things: Sequence[Primitive] = ()) -> Memory:
-    """Return a decision as a memory. things: the entities of its evidence, as they are now."""
+    """Return a decision as a memory. things: the entities of its evidence, in their present state."""
     why = _shortened(news.explanation, 300).rstrip(".") or "no reason was given"
     facts = {
         "epoch": str(news.epoch),
@@ -175,7 +180,10 @@ def remember_decision(news: DecisionNews, place: Place, things: Sequence[Primiti
 
 
 def remember_belief(news: BeliefNews, place: Place, things: Sequence[Primitive] = ()) -> Memory:
-    """Return a change of what is believed as a memory, at its own place if it has one. things: those that it is of."""
+    """Return a change of belief as a memory; its own place, if it has one, is stored as a fact.
+
+    things: the objects that it concerns.
+    """
     facts = {
         "change": clean_text(news.kind),
         "entry": str(news.entry) if news.entry else "",
@@ -190,7 +198,10 @@ def remember_belief(news: BeliefNews, place: Place, things: Sequence[Primitive] 
 def remember_word(
     stamp: float, text: str, place: Place, things: Sequence[Primitive] = (), corrects: int = 0
 ) -> Memory:
-    """Return an operator's word as a memory. Raises ValueError for a text without letters."""
+    """Return an operator's statement as a memory. Raises ValueError for a text without letters.
+
+    things: the objects that it concerns. corrects: id of the memory that it corrects, 0 = none.
+    """
     said = _shortened(text, _TEXT)
     if not any(c.isalpha() for c in said):
         raise ValueError("there are no words to remember; write a sentence")
@@ -228,7 +239,7 @@ def _memory(
 
 
 def _the(name: str) -> str:
-    """Return the name as the subject of a sentence."""
+    """Return the name as the subject of a sentence: with "The" in front, if needed."""
     name = clean_text(name) or "thing"
     return name[:1].upper() + name[1:] if name.casefold().startswith(("the ", "a ", "an ")) else f"The {name}"
 
@@ -239,7 +250,7 @@ def _in(region: str) -> str:
 
 
 def _metres(point: np.ndarray) -> str:
-    """Return "1.20 3.40 0.85": metres in map."""
+    """Return a position in map as text, metres: "1.20 3.40 0.85"."""
     return " ".join(f"{float(value):.2f}" for value in np.asarray(point, float))
 
 
@@ -248,7 +259,7 @@ def _number(value: float) -> str:
 
 
 def _shortened(text: str, letters: int) -> str:
-    """Return an untrusted text on one line, without control characters."""
+    """Return an untrusted text on one line of at most `letters` characters, without control characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * letters]).split())[
         :letters
     ].strip()

@@ -1,4 +1,4 @@
-"""Filters of a request, as SQL of the database and as Milvus' filter language."""
+"""Conversion of a request's filters to SQL and to Milvus' filter language."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lodestar.memory.records import Memory, Source
 from lodestar.memory.requests import Order, Request
 
 NO_EVENT = "none"
-Condition = tuple[str, str, Any]  # column, operator (>=, <=, == or in), value
+Condition = tuple[str, str, Any]  # (column, operator, value); operator: >=, <=, == or in
 
 _ORDERS = {Order.NEWEST: '"start" DESC, "id"', Order.OLDEST: '"start", "id"'}
-_EARLIEST, _LATEST = -1e300, 1e300  # Milvus reads no infinity
+_EARLIEST, _LATEST = -1e300, 1e300  # used for infinity, which Milvus does not accept
 
 
 def columns_of(memory: Memory) -> dict[str, Any]:
-    """Return the values of a memory that filters are about, by column."""
+    """Return column -> value of a memory, for the columns that filters apply to."""
     return {
         "start": float(memory.start),
         "end": float(memory.end),
@@ -36,7 +36,11 @@ def columns_of(memory: Memory) -> dict[str, Any]:
 
 
 def row_of(memory: Memory, origin: str, root: int | None) -> dict[str, Any]:
-    """Return the row of a memory in the table `memory`, by column."""
+    """Return column -> value of a memory, for the table `memory`.
+
+    origin: store and id of an imported memory, "" = own. root: id of the first memory in its chain of
+    corrections, None = it corrects none.
+    """
     return {
         "id": memory.id or None,
         "root": root or 0,
@@ -50,9 +54,10 @@ def row_of(memory: Memory, origin: str, root: int | None) -> dict[str, Any]:
 
 
 def conditions(request: Request, session: str = "") -> list[Condition]:
-    """Return what a memory's columns must fulfil, all of it. A circle becomes its square; entities are not in it.
+    """Return the conditions on a memory's columns; all must hold.
 
-    session: that of a map which was never saved, "" = of any session.
+    A circle becomes its bounding square; entities are left out. session: required session for a map that was
+    never saved, "" = any.
     """
     found: list[Condition] = []
     if request.map is not None:
@@ -84,13 +89,13 @@ def conditions(request: Request, session: str = "") -> list[Condition]:
 def sql_of(
     request: Request, session: str, *, corrected: bool = False, among: Iterable[int] | None = None
 ) -> tuple[str, list[Any]]:
-    """Return the condition on the table `memory` and its values; exact.
+    """Return the filters as an SQL condition on the table `memory`, and the values of its placeholders.
 
-    corrected: also memories that are not shown. among: these ids alone.
+    corrected: also include memories that were replaced by a correction. among: only these ids.
     """
     parts: list[str] = ["true" if corrected else "shown"]
     values: list[Any] = []
-    # SQLite would walk all times of the map even for a few ids or things; + keeps it from that index
+    # even for a few ids or objects SQLite would scan all times of the map; + keeps it from using that index
     free = "+" if request.entity_ids or among is not None else ""
     for name, operator, value in conditions(request, session):
         name = f'{free}"{name}"'
@@ -114,7 +119,7 @@ def sql_of(
 
 
 def sql_order(request: Request) -> str:
-    """Return the order of what is found without words."""
+    """Return the SQL order of results for a request without search phrases."""
     if request.order is Order.NEAREST and request.near is not None:
         x, y = (repr(float(value)) for value in request.near[:2])
         return f'(x - {x}) * (x - {x}) + (y - {y}) * (y - {y}), "id"'
@@ -122,7 +127,7 @@ def sql_order(request: Request) -> str:
 
 
 def milvus_of(request: Request, robots: Iterable[str], session: str = "") -> str:
-    """Return the request as Milvus' filter. A circle becomes its square, which the caller cuts out exactly."""
+    """Return the request as Milvus' filter. A circle becomes its bounding square; callers check again."""
     parts = [f"robot in {_literal(list(robots))}"] if robots else []
     for name, operator, value in conditions(request, session):
         parts.append(f"{name} {operator} {_literal(value)}")
@@ -132,10 +137,10 @@ def milvus_of(request: Request, robots: Iterable[str], session: str = "") -> str
 
 
 def distance_to(request: Request, x: float, y: float) -> float:
-    """Return the metres in plan from a place to that of the request, 0 where it names none."""
+    """Return the distance in plan from a place to that of the request, metres; 0 if it has none."""
     return 0.0 if request.near is None else math.hypot(x - request.near[0], y - request.near[1])
 
 
 def _literal(value: Any) -> str:
-    """Return the value in Milvus' filter language, whatever is in it."""
+    """Return a value as a literal of Milvus' filter language, safely quoted."""
     return repr(float(value)) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Annotated keyframes: contours of the entities in view with their global ids (STaR IV-A)."""
+"""Annotated keyframes: images with the contours and global ids of the entities in view (STaR IV-A)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ import numpy as np
 from lodestar.perception.frames import ImageBox
 from lodestar.perception.outlines import parts_of
 
-_GOLDEN = 0.618033988749895  # turns of hue between successive ids, so that neighbours differ
+_GOLDEN = 0.618033988749895  # turns of hue between successive ids, so that neighbouring ids differ
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
 
 
 def color_of(entity_id: int) -> tuple[int, int, int]:
-    """Return the colour of an entity, RGB 0..255: the same in every image."""
+    """Return the colour of an entity, RGB 0..255, equal in all images."""
     hue = int(180 * ((entity_id * _GOLDEN) % 1.0))
     red, green, blue = cv2.cvtColor(np.array([[[hue, 200, 255]]], np.uint8), cv2.COLOR_HSV2RGB)[0, 0]
     return int(red), int(green), int(blue)
 
 
 def draw_contours(image: np.ndarray, boxes: Iterable[tuple[int, ImageBox]]) -> np.ndarray:
-    """Return a copy of an image (H, W, 3) uint8 RGB with a contour and the id of every entity.
+    """Return a copy of an image (H, W, 3) uint8 RGB with the contour and the id of every entity.
 
-    boxes: of entities in the image, pixels, each with its outline where that is known, else drawn as a rectangle. Parts
-    outside are cut, what is wholly outside is left out. The smallest is drawn last. Raises ValueError for an image of
-    another shape.
+    boxes: of entities in the image, pixels; without a known outline the rectangle is drawn. Parts outside the image
+    are clipped. The smallest is drawn last. Raises ValueError for an image of another shape.
     """
     if image.ndim != 3 or image.shape[2] != 3 or image.dtype != np.uint8:
         raise ValueError(f"an image is (H, W, 3) uint8, not {image.shape} {image.dtype}")
@@ -45,9 +44,9 @@ def draw_contours(image: np.ndarray, boxes: Iterable[tuple[int, ImageBox]]) -> n
 def annotated_jpeg(
     image: bytes, boxes: Mapping[int, ImageBox], resolve: Callable[[int], int] = int, quality: int = 88
 ) -> bytes | None:
-    """Return a keyframe's JPEG with a contour and the id of every entity; None where it cannot be decoded.
+    """Return a keyframe as JPEG with the contour and the id of every entity; None if it cannot be decoded.
 
-    boxes: by instance. resolve: entity of an instance; where two became one, both are drawn with its id.
+    boxes: by instance. resolve: instance id -> entity id; merged instances are all drawn, with the same id.
     """
     pixels = cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_COLOR) if image else None
     if pixels is None:
@@ -59,7 +58,10 @@ def annotated_jpeg(
 
 
 def _contours(box: ImageBox, shape: tuple[int, ...]) -> list[np.ndarray]:
-    """Return closed contours (N, 1, 2) int32, pixels, the largest part first; none for what is not in the image."""
+    """Return the closed contours of a box's outline: each (N, 1, 2) int32, pixels, the largest part first.
+
+    Returns none for a box outside the image.
+    """
     height, width = shape[:2]
     left, top = max(box.x, 0), max(box.y, 0)
     right, bottom = min(box.x + box.width, width) - 1, min(box.y + box.height, height) - 1
@@ -71,7 +73,7 @@ def _contours(box: ImageBox, shape: tuple[int, ...]) -> list[np.ndarray]:
 
 
 def _write(picture: np.ndarray, text: str, outline: np.ndarray, color: tuple[int, int, int]) -> None:
-    """Write an id on its colour, above the highest corner of the outline, within the image."""
+    """Write an id on a label of its colour, above the highest corner of the outline, within the image."""
     scale = max(min(picture.shape[:2]) / 600.0, 0.35)
     (w, h), _ = cv2.getTextSize(text, _FONT, scale, 1)
     left, top = min(outline.reshape(-1, 2).tolist(), key=lambda corner: (corner[1], corner[0]))

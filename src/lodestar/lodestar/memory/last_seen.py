@@ -1,4 +1,4 @@
-"""Places where things were last seen on this map, in this session or a former one."""
+"""Places where objects were last seen on this map, in this or an earlier session."""
 
 from __future__ import annotations
 
@@ -23,13 +23,30 @@ from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 from lodestar.timing.stamps import Periodic
 
+LAST_SEEN_TOLD = 500  # places published to the experts, the newest first; chosen: a message of 200 kB
+LAST_SEEN_MAX_PLACES = 2000  # places kept, those seen longest ago dropped first; chosen: some floors
+# range up to which a view shows an object, in lengths of its longest side (mug: 1.5 m); chosen: 15 of 320 px
+LAST_SEEN_LOOK_SIZES = 15.0
+# views (one per second) without the object after which its place is empty; chosen: an arrival lasts two,
+# and the map confirms an object in one
+LAST_SEEN_LOOKS = 2
+LAST_SEEN_SAME_PLACE = 0.5  # metres up to which two places count as one; as EVENT_MOVED
+LAST_SEEN_SAME_TIME = 5.0  # seconds by which a segment's stamp and the scene's may differ for one sighting
+LAST_SEEN_LOOK_FROM = 0.3  # least metres from the camera for such a view: nearer objects fill the image
+# vertical field of view of such a view, radians; chosen: narrower than that of any supported camera
+LAST_SEEN_LOOK_HEIGHT = math.radians(40.0)
+# seconds after which a person or an animal is not looked for where it was seen; chosen: twice the half-life
+# of such places (category_priors.yaml)
+LAST_SEEN_MOVER_AGE = 600.0
+
 
 @dataclass(frozen=True)
 class LastSeen:
-    """A place where a thing was last seen. id: from 1, of the place, as long as the process lives.
+    """Place where an object was last seen. id: of the place, from 1, valid in this process.
 
-    thing: as it was then; its texts are untrusted. stamp: seconds of that sight; None = of a clock that cannot be
-    compared with that of now, as simulated time of a former session. eye: (3,) of base_link in map then, metres.
+    thing: the object at that time; its texts are untrusted. stamp: seconds of the sighting; None = on a clock
+    that cannot be compared, such as simulated time of an earlier session. eye: (3,) of base_link in map at
+    that time, metres.
     """
 
     id: int
@@ -39,29 +56,31 @@ class LastSeen:
 
     @property
     def box(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lowest and the highest corner (3,) of the thing then, in map."""
+        """Return the lowest and the highest corner (3,) of the object at that time, in map."""
         half = self.thing.size / 2.0
         return self.thing.centre - half, self.thing.centre + half
 
 
 @dataclass(frozen=True)
 class RememberedPlaces:
-    """Places that the memory tells of, of one map. revision: another one for other places."""
+    """Places of one map at which the memory last saw objects. revision: changes if the places do."""
 
     map: MapName
     revision: int
     places: tuple[LastSeen, ...] = ()
 
     def is_as(self, other: RememberedPlaces) -> bool:
-        """Tell whether both tell of the same sights."""
+        """Return whether this and `other` contain the same sightings."""
         same = self.map == other.map and len(self.places) == len(other.places)
         return same and all(one is two for one, two in zip(self.places, other.places))
 
 
 @dataclass
 class _Spot:
-    """A place with what later looks showed. former: the thing was seen in a former session. looks: that showed the
-    place without the thing. empty: it is not there.
+    """Last known place of an object, with the results of later views of it.
+
+    former: the object was seen in an earlier session. looks: number of views of the place without the object.
+    empty: the object is not there any more.
     """
 
     seen: LastSeen
@@ -72,21 +91,23 @@ class _Spot:
 
 
 class LastSeenPlaces:
-    """Last places of things, and which of them were found empty since. Not safe for threads.
+    """Last known place of each object, and whether it was found empty since. Not safe for threads.
 
-    Memories come in the order of their acceptance, in which a later one overrules an earlier one, whatever the clock
-    said. Things are told apart by kind, looks and place; ids count within one session only. revision: grows with each
-    change. The places that were seen longest ago are dropped first beyond `max_places`.
+    Memories are taken in the order of acceptance; a later one overrules an earlier one, even if its stamp is
+    older. Objects are told apart by kind, appearance and place, because ids are valid in one session only.
+    revision: grows with each change. Beyond LAST_SEEN_MAX_PLACES, the places that were seen longest ago are
+    dropped.
     """
 
     def __init__(self, config: LastSeenConfig) -> None:
         self.config, self.revision = config, 0
-        self._spots: dict[int, _Spot] = {}  # the one that was seen last is last
+        self._spots: dict[int, _Spot] = {}  # ordered by last sighting, the newest last
         self._by_kind: dict[str, set[int]] = {}
-        self._of_entity: dict[tuple[bool, int], int] = {}  # former, entity id -> spot; a hint where former
+        # (whether of an earlier session, entity id) -> place id; for earlier sessions only a hint
+        self._of_entity: dict[tuple[bool, int], int] = {}
         self._next = 1
         self._second = Periodic(1.0)
-        self._now = -math.inf  # of the newest look
+        self._now = -math.inf  # stamp of the newest look
 
     def __len__(self) -> int:
         return len(self._spots)
@@ -94,7 +115,7 @@ class LastSeenPlaces:
     # --- memories ---------------------------------------------------------------------------------------------
 
     def take(self, memory: Memory, *, former: bool = False) -> None:
-        """Note what a memory says of places. former: it was kept before this process began."""
+        """Update the last places of a memory's objects. former: it was made before this process started."""
         if memory.event in SEEN:
             left = memory.place_of("from") if memory.event is EventKind.MOVED else None
             if left is not None:
@@ -114,7 +135,7 @@ class LastSeenPlaces:
         before = self._spots.get(self._of_entity.get((former, thing.entity_id), 0))
         here = self._at(kind, thing, before)
         if before is not None and before.seen.id != here and not former:
-            self._empty(before)  # it cannot be at two places
+            self._empty(before)  # an object cannot be at two places
         if here is None:
             here, self._next = self._next, self._next + 1
             self._by_kind.setdefault(kind, set()).add(here)
@@ -122,12 +143,15 @@ class LastSeenPlaces:
         self._spots.pop(here, None)
         self._spots[here] = _Spot(LastSeen(here, thing, stamp, np.array(eye, float)), kind, former)
         self.revision += 1
-        while len(self._spots) > self.config.max_places:
+        while len(self._spots) > LAST_SEEN_MAX_PLACES:
             oldest = next(iter(self._spots))
             self._by_kind[self._spots.pop(oldest).kind].discard(oldest)
 
     def _at(self, kind: str, thing: Primitive, before: _Spot | None) -> int | None:
-        """Return the id of the spot of this thing, or of one like it at the same place. before: where it may be."""
+        """Return the id of the known place at which this object, or a similar one, is; None if there is none.
+
+        before: place at which the object was seen last.
+        """
         if before is not None and before.kind == kind and self._is_near(before, thing):
             return before.seen.id
         for index in self._by_kind.get(kind, ()):
@@ -139,11 +163,14 @@ class LastSeenPlaces:
         return None
 
     def _is_near(self, spot: _Spot, thing: Primitive) -> bool:
-        """Tell whether a thing is where the spot's was: a box that grows as more is seen stays where it is."""
+        """Return whether an object is at a known place.
+
+        A box that grows with more observations counts as the same place.
+        """
         other = spot.seen.thing
         shift = math.hypot(other.centre[0] - thing.centre[0], other.centre[1] - thing.centre[1])
         longest = max(other.size[0], other.size[1], thing.size[0], thing.size[1])
-        return shift <= max(self.config.same_place, 0.5 * float(longest))
+        return shift <= max(LAST_SEEN_SAME_PLACE, 0.5 * float(longest))
 
     def _vacate(self, thing: Primitive, place: np.ndarray) -> None:
         gone = thing._replace(centre=place)
@@ -161,10 +188,11 @@ class LastSeenPlaces:
     def look(
         self, stamp: float, map_from_camera: np.ndarray, grid: OccupancyGrid2D, scene: SceneMirror
     ) -> tuple[LastSeen, ...]:
-        """Note a look of the camera, (4, 4) optical pose in map; return the places of former sessions that it shows to
-        be empty. Of things of this session the scene tells.
+        """Process a camera pose; return the places of earlier sessions that are now found empty.
 
-        Looks within a second count once. A thing of the kind that the scene has there keeps the place from being empty.
+        map_from_camera: (4, 4), optical frame. Places of this session are not returned, because the scene
+        reports their changes. At most one call per second counts. A place is not empty if the scene has an
+        object of the same kind there.
         """
         finite = np.isfinite(map_from_camera).all() and math.isfinite(stamp)
         if not finite or not self._second.due(stamp):
@@ -172,7 +200,7 @@ class LastSeenPlaces:
         self._now = stamp
         shown = self._shown([s for s in self._spots.values() if not s.empty], map_from_camera, grid)
         told = []
-        reach = self.config.same_place
+        reach = LAST_SEEN_SAME_PLACE
         around = {
             entity.id: entity
             for spot in shown
@@ -180,66 +208,70 @@ class LastSeenPlaces:
         }
         for spot in self._without(shown, _Present(around.values())):
             spot.looks += 1
-            if spot.looks >= self.config.looks:
+            if spot.looks >= LAST_SEEN_LOOKS:
                 self._empty(spot)
                 told += [spot.seen] if spot.former and not _moves(spot) else []
         return tuple(told)
 
     def _shown(self, spots: list[_Spot], map_from_camera: np.ndarray, grid: OccupancyGrid2D) -> list[_Spot]:
-        """Return the spots in the middle of the image, near, with nothing of the plan before them."""
+        """Return the places near the camera and amid its image that no obstacle in the grid hides."""
         config, lens = self.config, map_from_camera[:3, 3]
         if not spots:
             return []
         centres = np.array([spot.seen.thing.centre for spot in spots])
         sides = np.array([spot.seen.thing.size.max() for spot in spots])
-        ranges = np.minimum(config.look_limits.near, config.look_sizes * sides)
+        ranges = np.minimum(config.look_limits.near, LAST_SEEN_LOOK_SIZES * sides)
         near = np.linalg.norm(centres[:, :2] - lens[:2], axis=1) <= ranges
         spots, centres = [spot for spot, one in zip(spots, near) if one], centres[near]
         camera_from_map = inverse(map_from_camera)
         x, y, z = (centres @ camera_from_map[:3, :3].T + camera_from_map[:3, 3]).T
-        inside = (z > config.look_from) & (np.abs(x) <= z * math.tan(config.look_limits.near_fov / 2.0))
-        inside &= np.abs(y) <= z * math.tan(config.look_height / 2.0)
+        inside = (z > LAST_SEEN_LOOK_FROM) & (np.abs(x) <= z * math.tan(config.look_limits.near_fov / 2.0))
+        inside &= np.abs(y) <= z * math.tan(LAST_SEEN_LOOK_HEIGHT / 2.0)
         found = []
         for spot, centre, is_inside in zip(spots, centres, inside):
-            beside = float(max(spot.seen.thing.size[:2])) / 2.0 + config.same_place
+            beside = float(max(spot.seen.thing.size[:2])) / 2.0 + LAST_SEEN_SAME_PLACE
             if is_inside and line_of_sight(grid, lens, centre[None, :2], beside)[0]:
                 found.append(spot)
         return found
 
     def _without(self, spots: Iterable[_Spot], present: _Present) -> list[_Spot]:
-        """Return the spots at which nothing of their kind is present."""
-        reach = self.config.same_place
+        """Return the places at which no object of the same kind is present."""
+        reach = LAST_SEEN_SAME_PLACE
         return [spot for spot in spots if not (present.distances(spot.kind, spot.seen.box) <= reach).any()]
 
-    # --- what is known ----------------------------------------------------------------------------------------
+    # --- results ----------------------------------------------------------------------------------------------
 
     def places(self, scene: SceneMirror) -> tuple[LastSeen, ...]:
-        """Return the places of things that the scene does not have there, and that were not found empty since; the one
-        that was seen last is first, `told` at most.
+        """Return the places that were not found empty, and at which the scene has no object of that kind now.
+
+        The place seen last comes first; at most LAST_SEEN_TOLD are returned.
         """
         spots = [s for s in reversed(self._spots.values()) if not s.empty and not self._is_over(s)]
         spots = self._without(spots, _Present(scene.entities.values()))
         if spots:
             given_up = _Present(scene.entities.values(), archived=True)
             spots = [spot for spot in spots if not self._is_given_up(spot, given_up)]
-        return tuple(spot.seen for spot in spots[: self.config.told])
+        return tuple(spot.seen for spot in spots[:LAST_SEEN_TOLD])
 
     def _is_over(self, spot: _Spot) -> bool:
-        """Tell whether a person or an animal was seen there too long ago to be looked for there."""
+        """Return whether the object is a person or an animal that was seen at its place too long ago."""
         if not _moves(spot):
             return False
-        return spot.seen.stamp is None or self._now - spot.seen.stamp > self.config.mover_age
+        return spot.seen.stamp is None or self._now - spot.seen.stamp > LAST_SEEN_MOVER_AGE
 
     def _is_given_up(self, spot: _Spot, archived: _Present) -> bool:
-        """Tell whether the scene gave the thing up after it was last seen there."""
+        """Return whether the scene archived the object after its last sighting at this place.
+
+        archived: boxes of the scene's archived entities.
+        """
         if spot.seen.stamp is None:
             return False
-        near = archived.distances(spot.kind, spot.seen.box) <= self.config.same_place
-        since = archived.last_seen(spot.kind) >= spot.seen.stamp - self.config.same_time
+        near = archived.distances(spot.kind, spot.seen.box) <= LAST_SEEN_SAME_PLACE
+        since = archived.last_seen(spot.kind) >= spot.seen.stamp - LAST_SEEN_SAME_TIME
         return bool((near & since).any())
 
     def move(self, correction: MapCorrection) -> None:
-        """Follow a correction of the map, each place as what was seen then."""
+        """Apply a correction of the map to each place, by its stamp or else by its position."""
         for spot in self._spots.values():
             stamp = None if spot.former else spot.seen.stamp
             jump = correction.at_place(spot.seen.thing.centre) if stamp is None else correction.at(stamp)
@@ -250,7 +282,7 @@ class LastSeenPlaces:
         self.revision += 1
 
     def clear(self) -> None:
-        """Forget everything: the map is another one. Ids are not used again."""
+        """Forget all places, as after a change of the map. Ids are not reused."""
         self._spots.clear()
         self._by_kind.clear()
         self._of_entity.clear()
@@ -259,7 +291,7 @@ class LastSeenPlaces:
 
 
 class _Present:
-    """Boxes of entities of the scene by kind. archived: of those that it has given up instead of the present ones."""
+    """Boxes of the scene's entities by kind: of the present ones, or if `archived` of the archived ones."""
 
     def __init__(self, entities: Iterable[Entity], *, archived: bool = False) -> None:
         self._of_label: defaultdict[str, list[Entity]] = defaultdict(list)
@@ -269,12 +301,12 @@ class _Present:
         self._of_kind: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
 
     def distances(self, kind: str, box: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """Return the metres (N,) from a box to those of its kind."""
+        """Return the distances (N,), metres, from a box to the boxes of N entities of a kind."""
         low, high, _ = self._arrays(kind)
         return np.asarray(box_distance(low, high, *box))
 
     def last_seen(self, kind: str) -> np.ndarray:
-        """Return when those of a kind were last seen, (N,) seconds."""
+        """Return the stamps (N,), seconds, at which the entities of a kind were last seen."""
         return self._arrays(kind)[2]
 
     def _arrays(self, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

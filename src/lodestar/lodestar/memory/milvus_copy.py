@@ -1,4 +1,4 @@
-"""The memory's copy in Milvus: written by the store's worker, searched by it, and compared with the database."""
+"""The memory's copy in Milvus: the store's worker fills it and checks it against the database."""
 
 from __future__ import annotations
 
@@ -10,50 +10,57 @@ from itertools import islice
 import numpy as np
 
 from lodestar.memory.errors import IndexUnavailable
-from lodestar.memory.milvus_index import MAX_WINDOW, Entry, MilvusIndex
+from lodestar.memory.milvus_index import MAX_WINDOW, STORE_OVERFETCH, Entry, MilvusIndex
 from lodestar.memory.requests import Hit, Request
 from lodestar.memory.rows import Rows
 from lodestar.memory.vector_index import Scored, best, exact
+
+# seconds of real time after an upsert in which a vector is read from the database too; above the 5 s of Milvus'
+# bounded staleness
+STORE_SETTLE = 10.0
+STORE_FLUSH_BATCH = 256  # records per upsert; chosen
+STORE_SEAL_AFTER = 4000  # records upserted before Milvus is told to seal them; chosen: each seal makes a file
 
 
 class MilvusCopy:
     """`VectorIndex` in Milvus Lite, a server or a cluster. Milvus answers searches, filters included.
 
-    What it has not yet, or shows only in a moment, is read from the database; all of it where Milvus does not work.
+    Records that Milvus lacks or does not show yet are read from the database; if Milvus does not work, all
+    are.
     """
 
     bytes = 0
 
     def __init__(self, rows: Rows, milvus: MilvusIndex) -> None:
-        self._rows, self._milvus, self._config = rows, milvus, rows.config
+        self._rows, self._milvus = rows, milvus
         self._lock = threading.Lock()
         self._unwritten: dict[int, None] = {}
         self._settling: dict[int, float] = {}  # id -> time of its upsert
         self._undeleted: dict[str, None] = {}
-        self._known = False  # what Milvus has was compared with the database
-        self._unpurged = False  # what was deleted because it was forgotten is in Milvus' files
+        self._known = False  # whether Milvus' records were compared with the database
+        self._unpurged = False  # whether forgotten records that were deleted are still in Milvus' files
         self._unsealed = 0
         self.problem = ""
 
     @property
     def waiting(self) -> int:
-        """See `VectorIndex`."""
+        """Return the number of changes that Milvus lacks; above 0 before the first comparison."""
         with self._lock:
             return len(self._unwritten) + len(self._undeleted) + self._unpurged + (not self._ready)
 
     @property
     def unerased(self) -> bool:
-        """See `VectorIndex`."""
+        """Return whether Milvus may still hold forgotten or removed records."""
         with self._lock:
             return bool(self._undeleted) or self._unpurged or not self._ready
 
     def put(self, identity: int, vector: np.ndarray) -> None:
-        """See `VectorIndex`."""
+        """Queue the vector of a memory for Milvus."""
         with self._lock:
             self._unwritten[identity] = None
 
     def remove(self, identities: Sequence[int], forgotten: bool = False) -> None:
-        """See `VectorIndex`."""
+        """Queue records for deletion in Milvus. forgotten: erase them from its files too."""
         with self._lock:
             for identity in identities:
                 self._unwritten.pop(identity, None)
@@ -62,7 +69,10 @@ class MilvusCopy:
             self._unpurged |= forgotten and bool(identities)
 
     def nearest(self, queries: np.ndarray, request: Request, session: str) -> Scored:
-        """See `VectorIndex`."""
+        """Return ids and cosines of the best memories, from Milvus and from records that it still lacks.
+
+        If Milvus fails, the database is searched.
+        """
         with self._lock:
             recent = [*self._unwritten, *self._settling]
             ready = self._ready
@@ -80,28 +90,28 @@ class MilvusCopy:
         return best(ids, np.fromiter(found.values(), np.float32, len(found)), request.limit)
 
     def fleet(self, queries: np.ndarray | None, request: Request) -> list[Hit]:
-        """See `VectorIndex`."""
+        """Return memories of several robots from Milvus. Raises IndexUnavailable."""
         return self._milvus.fleet(queries, request)
 
     def work_off(self) -> bool:
-        """See `VectorIndex`."""
+        """Write and delete a batch of records in Milvus. Returns whether more wait. Raises IndexUnavailable."""
         if not self._ready:
             self._compare()
         self._delete()
         with self._lock:
-            batch = list(islice(self._unwritten, self._config.flush_batch))
+            batch = list(islice(self._unwritten, STORE_FLUSH_BATCH))
         if batch:
             self._write(batch)
-        if self._unsealed >= self._config.seal_after:
+        if self._unsealed >= STORE_SEAL_AFTER:
             self._seal()
-        old = time.monotonic() - self._config.settle
+        old = time.monotonic() - STORE_SETTLE
         with self._lock:
             self._settling = {i: then for i, then in self._settling.items() if then > old}
         self.problem = ""
-        return len(batch) == self._config.flush_batch
+        return len(batch) == STORE_FLUSH_BATCH
 
     def close(self) -> None:
-        """See `VectorIndex`."""
+        """Flush written records and close the connection. Raises IndexUnavailable."""
         try:
             if self._unsealed and self._milvus.connected:
                 self._seal()
@@ -116,8 +126,11 @@ class MilvusCopy:
         return f"{self._rows.name}:{identity}"
 
     def _by_milvus(self, queries: np.ndarray, request: Request, session: str) -> dict[int, float]:
-        """Return the cosines of what Milvus finds and the database confirms: its circle is exact, it is newer."""
-        wanted = min(MAX_WINDOW, request.limit * self._config.overfetch)
+        """Return id -> cosine of the records that Milvus finds and the database confirms.
+
+        The database is exact and newer.
+        """
+        wanted = min(MAX_WINDOW, request.limit * STORE_OVERFETCH)
         while True:
             keys = self._milvus.search(queries, request, session, wanted)
             found = {int(key.rpartition(":")[2]): score for key, score in keys.items()}
@@ -127,18 +140,17 @@ class MilvusCopy:
             wanted = min(MAX_WINDOW, 4 * wanted)
 
     def _compare(self) -> None:
-        """Connect, and find out what Milvus lacks and what it has too much."""
+        """Connect, and find the records that Milvus lacks and those that it must delete."""
         self._known = False
         self._milvus.connect()
         listed = self._milvus.listed()
         strangers = sum(key.rpartition(":")[0] != self._rows.name for key in listed)
         if strangers:
             raise IndexUnavailable(
-                f"Milvus has {strangers} memories of a robot {self._config.robot!r} from another store: give each "
-                "robot a name of its own (robot), or, if this robot's folder was lost, another collection than "
-                f"{self._config.collection}"
+                f"Milvus has {strangers} memories of a robot {self._rows.config.robot!r} from another store: give each "
+                "robot a name of its own (robot)"
             )
-        with self._lock:  # what is embedded or removed meanwhile waits for the lock
+        with self._lock:  # concurrent embeddings and removals wait for the lock
             there = {self._key(identity): identity for identity in self._rows.embedded().tolist()}
             self._unwritten = dict.fromkeys(there[key] for key in there.keys() - listed)
             self._undeleted.update(dict.fromkeys(listed - there.keys()))

@@ -1,6 +1,6 @@
-"""The memory in Milvus: Milvus Lite in a folder, or a server or cluster by URI, with the same code (ADR 0063).
+"""The memory's records in Milvus: Milvus Lite in a folder, or a server or cluster by URI (ADR 0063).
 
-The only module that imports pymilvus (0.7 s and 106 MiB), and only when a connection is made.
+It is the only module that imports pymilvus (0.7 s and 106 MiB), and only when a connection is made.
 """
 
 from __future__ import annotations
@@ -26,18 +26,23 @@ from lodestar.memory.requests import EVERY_ROBOT, Hit, Order, Request
 from lodestar.storage.lock_holders import holder_of
 from lodestar.storage.records import decode
 
+STORE_TIMEOUT = 10.0  # seconds of real time for a call to the server; chosen
+# factor on the limit of a query to Milvus, because its filter passes the circle's bounding square; chosen
+STORE_OVERFETCH = 2
+STORE_COLLECTION = "lodestar_memory"  # name of the collection in Milvus
+
 _PAGE = 4096  # keys listed or deleted per call
-_ROWS = 500  # whole records read per call; chosen: 1.5 MB
+_ROWS = 500  # full records read per call; chosen: 1.5 MB
 _MAX_ENTITIES = 256
-_MAX_SHORT = 512  # bytes of a name
-MAX_WINDOW = 16_384  # results of one search; Milvus' own limit
-FILE = "milvus.db"  # of Milvus Lite
-_LITE_LOCK = "LOCK"  # in it
+_MAX_SHORT = 512  # most bytes of a name
+MAX_WINDOW = 16_384  # most results of one search; Milvus' own limit
+FILE = "milvus.db"  # file name of Milvus Lite's database
+_LITE_LOCK = "LOCK"  # name of the lock in it
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A record as Milvus gets it. key: unique among all robots. vector: (D,) float32."""
+    """Record in the form that Milvus stores. key: unique among all robots. vector: (D,) float32."""
 
     key: str
     memory: Memory
@@ -45,24 +50,27 @@ class Entry:
 
 
 class MilvusIndex:
-    """Records of one collection. Every method raises IndexUnavailable with what to do. One
-    thread changes it; searches may run beside.
+    """Records of one collection. All methods raise IndexUnavailable, with a remedy in the message.
+
+    One thread writes; searches may run concurrently.
     """
 
     def __init__(self, config: StoreConfig, folder: Path) -> None:
         self._config = config
         self._lite = config.backend == "milvus_lite"
         self._where = str(folder / FILE) if self._lite else config.uri
+        elsewhere = "use another server (uri), or drop it there, with the memories of every robot in it"
+        self._advice = f"move {self._where} away, and it is filled anew" if self._lite else elsewhere
         self._client: Any = None
-        self._doubted = False  # a call failed: a server may have been restarted, which unloads the collection
+        self._doubted = False  # whether a call failed: a restarted server has unloaded the collection
 
     @property
     def connected(self) -> bool:
-        """Return whether there is a connection, and no call of the server has failed since it was made."""
+        """Return whether there is a connection and no call to the server has failed since it was made."""
         return self._client is not None and not self._doubted
 
     def connect(self) -> None:
-        """Connect, anew where there is a connection, and create the collection if it is not there."""
+        """Connect or reconnect, and create the collection if it does not exist."""
         self._disconnect()
         try:
             import pymilvus
@@ -71,57 +79,54 @@ class MilvusIndex:
                 f"pymilvus cannot be imported ({error}); pip install 'lodestar[memory]'. The memory "
                 f"goes on without Milvus"
             ) from error
-        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # errors come as exceptions, which we tell
+        # errors are raised as exceptions, which we report
+        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
         try:
-            client = pymilvus.MilvusClient(
-                self._where, token=self._config.token, timeout=self._config.timeout
-            )
-            if not client.has_collection(self._config.collection):
+            client = pymilvus.MilvusClient(self._where, token=self._config.token, timeout=STORE_TIMEOUT)
+            if not client.has_collection(STORE_COLLECTION):
                 self._create(client, pymilvus)
             self._check(client)
-            client.load_collection(self._config.collection)
+            client.load_collection(STORE_COLLECTION)
         except IndexUnavailable:
             raise
-        except Exception as error:  # pymilvus, grpc and Milvus Lite have no common base
+        except Exception as error:  # exceptions of pymilvus, grpc and Milvus Lite have no common base
             told = self._told(error)
-            if self._lite:  # a process that was killed in mid-write has left it damaged
+            if self._lite:  # it may be damaged, by a process that was killed while writing
                 self._empty_lite()
             raise told from error
         self._client, self._doubted = client, False
 
     def close(self) -> None:
-        """End the connection. Safe to repeat."""
+        """Close the connection. Safe to repeat."""
         try:
             self._disconnect()
         except Exception as error:
             raise self._told(error) from error
 
     def upsert(self, entries: Sequence[Entry]) -> None:
-        """Write the records; those that are there already are replaced.
+        """Write the records, replacing existing ones.
 
-        Deletes and inserts: the upsert of Milvus 2.3 puts rows into the wrong partition of a partition key.
+        It deletes and inserts, because the upsert of Milvus 2.3 puts rows into the wrong partition of a
+        partition key.
         """
         rows = [_row(entry) for entry in entries]
         self.delete([entry.key for entry in entries])
-        self._call(lambda client, name: client.insert(name, rows, timeout=self._config.timeout))
+        self._call(lambda client, name: client.insert(name, rows, timeout=STORE_TIMEOUT))
 
     def delete(self, keys: Sequence[str]) -> None:
-        """Delete the records."""
+        """Delete the records with these keys."""
         for begin in range(0, len(keys), _PAGE):
             part = list(keys[begin : begin + _PAGE])
-            self._call(
-                lambda client, name, part=part: client.delete(name, ids=part, timeout=self._config.timeout)
-            )
+            self._call(lambda client, name, part=part: client.delete(name, ids=part, timeout=STORE_TIMEOUT))
 
     def seal(self) -> None:
-        """Write to Milvus' storage what was upserted."""
-        self._call(lambda client, name: client.flush(name, timeout=6.0 * self._config.timeout))
+        """Flush upserted records to Milvus' storage."""
+        self._call(lambda client, name: client.flush(name, timeout=6.0 * STORE_TIMEOUT))
 
     def erase(self) -> bool:
-        """Erase deleted records from Milvus' files. Returns whether the collection is empty now and is to be
-        filled anew.
+        """Erase deleted records from Milvus' files. Returns whether the collection must be filled again.
 
-        Milvus Lite keeps deleted rows in its files, so these are deleted. A server is told to compact.
+        Milvus Lite keeps deleted rows in its files, so the files are deleted. A server is told to compact.
         """
         if not self._lite:
             self.seal()
@@ -142,7 +147,7 @@ class MilvusIndex:
         return {str(row["key"]) for row in self._every(milvus_of(Request(), [self._config.robot]), ["key"])}
 
     def search(self, queries: np.ndarray, request: Request, session: str, limit: int) -> dict[str, float]:
-        """Return the largest cosine with the queries (M, D) by key for about `limit` records of this robot."""
+        """Return key -> largest cosine with the queries (M, D), for about `limit` records of this robot."""
         filters = milvus_of(request, [self._config.robot], session)
         best: dict[str, float] = {}
         for hit in self._search(queries, filters, min(limit, MAX_WINDOW), ["key"]):
@@ -151,11 +156,11 @@ class MilvusIndex:
         return best
 
     def fleet(self, queries: np.ndarray | None, request: Request) -> list[Hit]:
-        """Return what several robots remember, most alike or in the request's order."""
+        """Return memories of several robots, ranked by similarity or in the request's order."""
         robots = [] if request.robots == EVERY_ROBOT else list(request.robots)
         names = ["key", "record", "vector"]
         if queries is not None:
-            wanted = min(MAX_WINDOW, request.limit * self._config.overfetch)
+            wanted = min(MAX_WINDOW, request.limit * STORE_OVERFETCH)
             found = self._search(queries, milvus_of(request, robots), wanted, names)
             rows = [{**hit["entity"], "score": hit["distance"]} for hit in found]
         else:
@@ -177,7 +182,10 @@ class MilvusIndex:
         return ranked[: request.limit]
 
     def _first(self, request: Request, robots: list[str], names: list[str]) -> list[dict[str, Any]]:
-        """Return the first rows in the request's order. Milvus has none, so keys of all are read, then these rows."""
+        """Return the first records in the request's order, reduced to the fields `names`.
+
+        Milvus cannot sort, so the keys of all matching records are read first.
+        """
         rows = self._every(milvus_of(request, robots), ["key", "start", "x", "y"])
         rows = [row for row in rows if distance_to(request, row["x"], row["y"]) <= request.radius]
         rows.sort(key=lambda row: _order(request, row["start"], row["x"], row["y"]))
@@ -187,16 +195,16 @@ class MilvusIndex:
             filters = f"key in {json.dumps(keys[begin : begin + _ROWS])}"
             found += self._call(
                 lambda client, name, filters=filters: client.query(
-                    name, filter=filters, output_fields=names, timeout=self._config.timeout
+                    name, filter=filters, output_fields=names, timeout=STORE_TIMEOUT
                 )
             )
         return found
 
     def _every(self, filters: str, names: list[str]) -> list[dict[str, Any]]:
-        """Return fields of every record that passes the filters."""
+        """Return the fields `names` of all records that pass the filters."""
 
         def read(client: Any, name: str) -> list[dict[str, Any]]:
-            if self._lite:  # returns all at once; its iterator misses a call of the server's
+            if self._lite:  # returns all rows at once; its iterator misses a server call
                 return list(client.query(name, filter=filters, output_fields=names))
             pages = client.query_iterator(name, batch_size=_PAGE, filter=filters, output_fields=names)
             found: list[dict[str, Any]] = []
@@ -218,7 +226,7 @@ class MilvusIndex:
                 filter=filters,
                 limit=limit,
                 output_fields=names,
-                timeout=self._config.timeout,
+                timeout=STORE_TIMEOUT,
             )
         )
         return [hit for hits in found for hit in hits]
@@ -228,7 +236,7 @@ class MilvusIndex:
         if client is None:
             raise IndexUnavailable("Milvus is not connected yet; the memory goes on without it")
         try:
-            return work(client, self._config.collection)
+            return work(client, STORE_COLLECTION)
         except Exception as error:
             self._doubted = True
             raise self._told(error) from error
@@ -257,29 +265,28 @@ class MilvusIndex:
         index = client.prepare_index_params()
         index.add_index("vector", index_type="FLAT", metric_type="COSINE")
         client.create_collection(
-            self._config.collection, schema=schema, index_params=index, consistency_level="Bounded"
+            STORE_COLLECTION, schema=schema, index_params=index, consistency_level="Bounded"
         )
 
     def _check(self, client: Any) -> None:
-        described = client.describe_collection(self._config.collection)
+        described = client.describe_collection(STORE_COLLECTION)
         fields = {field["name"]: field for field in described["fields"]}
         vector = fields.get("vector", {})
         if "record" not in fields or "key" not in fields:
             raise IndexUnavailable(
-                f"the collection {self._config.collection} in {self._where} is not one of a Lodestar "
-                f"memory: set another name "
-                "(collection)"
+                f"the collection {STORE_COLLECTION} in {self._where} is not one of a Lodestar "
+                f"memory: {self._advice}"
             )
         if int(vector.get("params", {}).get("dim", -1)) != self._config.dimension:
             raise IndexUnavailable(
-                f"the vectors of the collection {self._config.collection} have another length than "
-                f"{self._config.dimension}: it was made with another text model; set another name (collection)"
+                f"the vectors of the collection {STORE_COLLECTION} have another length than "
+                f"{self._config.dimension}: it was made with another text model: {self._advice}"
             )
 
     def _empty_lite(self) -> bool:
         """Delete Milvus Lite's files, which are a copy of the database. Returns whether they are gone.
 
-        What another process has, and what is no folder of Milvus Lite, stays.
+        Files that another process uses, and folders that are not Milvus Lite's, are kept.
         """
         _release_lite(self._where)
         folder = Path(self._where)
@@ -306,14 +313,14 @@ class MilvusIndex:
 
 
 def _release_lite(path: str) -> None:
-    """End Milvus Lite's server in this process, which holds the lock on its files."""
+    """Stop Milvus Lite's server in this process, which holds the lock on its files."""
     from milvus_lite.server_manager import server_manager_instance
 
     server_manager_instance.release_server(path)
 
 
 def _order(request: Request, start: float, x: float, y: float) -> float:
-    """Return the number by which what is found without words is sorted."""
+    """Return the sort key of a record for a request without search phrases."""
     if request.order is Order.NEAREST:
         return distance_to(request, x, y)
     return start if request.order is Order.OLDEST else -start

@@ -1,4 +1,4 @@
-"""One process owns the folder of the memory."""
+"""Lock by which one process owns the memory's folder."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _LOCK = "LOCK"
 
 
 class StoreOwner:
-    """Holds the folder's lock until `close`, or until the process ends, however it ends.
+    """Holds the folder's lock until `close`, or until the process ends for any reason.
 
-    Raises StoreLocked where another process has it, ForeignStore, StoreUnwritable, StoreFull.
+    Raises StoreLocked if another process holds it, ForeignStore, StoreUnwritable, StoreFull.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -59,13 +59,13 @@ class StoreOwner:
         self._say()
 
     def close(self) -> None:
-        """Give the folder back. Safe to repeat."""
+        """Release the folder. Safe to repeat."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
 
     def _say(self) -> None:
-        """Write who has the folder. Without space for it the lock holds all the same."""
+        """Write this process into the lock file. On a full disk the lock holds without it."""
         name = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
         text = json.dumps({"pid": os.getpid(), "program": name, "since": time.strftime("%Y-%m-%d %H:%M:%S")})
         try:
@@ -76,7 +76,7 @@ class StoreOwner:
 
 
 def check_owner(head: dict[str, Any], config: StoreConfig, where: str) -> None:
-    """Raise ForeignStore unless the memory is this robot's and its vectors are those of this text model."""
+    """Raise ForeignStore unless the memory belongs to this robot and its vectors to the configured text model."""
     if head.get("robot") != config.robot:
         raise ForeignStore(
             f"{where} holds the memory of the robot {head.get('robot')!r}, and this one is {config.robot!r}: give "
@@ -91,7 +91,7 @@ def check_owner(head: dict[str, Any], config: StoreConfig, where: str) -> None:
 
 
 def _owner(handle: int) -> str:
-    """Return who has the folder by its own words, for one that runs in another container or on another computer."""
+    """Return the process named in the lock file; it may run in another container or computer."""
     try:
         said = json.loads(os.pread(handle, 1000, 0))
         return f"process {int(said['pid'])} ({said['program']}, since {said['since']}) elsewhere"

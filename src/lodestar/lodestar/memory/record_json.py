@@ -1,4 +1,4 @@
-"""Memories and vectors as JSON values and back."""
+"""Conversion of memories and vectors to JSON values and back."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from lodestar.memory.records import Memory
 from lodestar.storage.records import BadRecord, of_values, to_values
 
 _CUT = "… (cut)"
-_MAX_WORDS = 500  # characters of a label, caption, name or fact
-_MAX_LENGTH = 1e7  # metres; as `Length`
-_NAMES = {"keyframe_ids": "keyframes"}  # field -> its name in JSON
+_MAX_WORDS = 500  # most characters of a label, caption, name or fact
+_MAX_LENGTH = 1e7  # metres, largest coordinate; as `Length`
+_NAMES = {"keyframe_ids": "keyframes"}  # field name -> its name in JSON
 _CONTROL = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " ")
-_KEPT = str.maketrans({**_CONTROL, 0x0A: "\n"})  # a text may have lines
+_KEPT = str.maketrans({**_CONTROL, 0x0A: "\n"})  # control characters to remove; a text may have line ends
 
 
 def to_json(memory: Memory) -> dict[str, Any]:
-    """Return the memory as JSON values. Raises BadMemory for a number that is not finite, or beyond any sense."""
+    """Return the memory as JSON values. Raises BadMemory for a number that is not finite or out of range."""
     _check_places(memory)
     try:
         values = to_values(memory)
@@ -33,7 +33,7 @@ def to_json(memory: Memory) -> dict[str, Any]:
 
 
 def from_json(values: Mapping[str, Any]) -> Memory:
-    """Return the memory. Raises BadMemory for what is no memory."""
+    """Return the memory that JSON values describe. Raises BadMemory for malformed values."""
     names = {name: field for field, name in _NAMES.items()}
     try:
         memory = of_values({names.get(name, name): value for name, value in values.items()}, Memory)
@@ -44,7 +44,7 @@ def from_json(values: Mapping[str, Any]) -> Memory:
 
 
 def _check_places(memory: Memory) -> None:
-    """Raise BadMemory unless its places, and those of its primitives, are three numbers of sense."""
+    """Raise BadMemory unless all places of the memory and its primitives are three numbers in range."""
     boxes = (array for primitive in memory.primitives for array in (primitive.centre, primitive.size))
     try:
         places = np.array([memory.position, *boxes], np.float64)
@@ -52,19 +52,19 @@ def _check_places(memory: Memory) -> None:
         places = np.empty(0)
     if places.shape[1:] != (3,):
         raise BadMemory("a place in a memory, or a size, is not three numbers")
-    if not np.abs(places).max() <= _MAX_LENGTH:  # NaN too
+    if not np.abs(places).max() <= _MAX_LENGTH:  # also true for NaN
         raise BadMemory(f"a place in a memory lies beyond {_MAX_LENGTH:g} metres, or nowhere")
 
 
 def cleaned(memory: Memory, max_text: int, max_primitives: int) -> tuple[Memory, bool]:
     """Return the memory without control characters and within the limits, and whether anything was cut.
 
-    A text that was cut ends with "… (cut)". Raises BadMemory for a text of nothing but control characters, and for a
-    keyframe or an entity of no possible id.
+    Only the largest primitives are kept; a cut text ends with "… (cut)". Raises BadMemory for a text of
+    control characters only, and for an invalid id of a keyframe or an entity.
     """
     for kind, identities in (("keyframe", memory.keyframe_ids), ("entity", memory.entity_ids)):
         for identity in identities:
-            if not 0 <= identity <= MAX_KEYFRAME:  # uint32 in the messages, all of them
+            if not 0 <= identity <= MAX_KEYFRAME:  # all are uint32 in the messages
                 raise BadMemory(f"a memory names {kind} {identity}: ids are 0 to {MAX_KEYFRAME}")
     text = _printable(memory.text, lines=True).strip()
     if not text:
@@ -99,7 +99,7 @@ def checked_vector(vector: np.ndarray, dimension: int) -> np.ndarray:
 
 def _printable(text: str, lines: bool = False) -> str:
     clean = text.translate(_KEPT if lines else _CONTROL)
-    return clean.encode("utf-8", "replace").decode("utf-8")  # lone surrogates
+    return clean.encode("utf-8", "replace").decode("utf-8")  # replaces lone surrogates
 
 
 def _words(text: str) -> str:

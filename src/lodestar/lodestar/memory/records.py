@@ -1,4 +1,4 @@
-"""Records of the memory: what was seen, done and told, and when and where."""
+"""Records of the memory: segments, events and statements, with their times and places."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ import numpy as np
 from lodestar.keyframes.records import ImageName
 from lodestar.storage.records import Identity, Length, Number, Stamp
 
-WALL_TIME = 1e9  # seconds of a stamp from which it is wall time: the year 2001
+WALL_TIME = 1e9  # seconds; larger stamps are wall time: the year 2001
 
 
 class Source(str, Enum):
-    """Sources of a memory. The values are those that the store keeps."""
+    """Sources of a memory, with the values that the store saves."""
 
-    DETECTOR = "detector"  # composed from what perception saw
-    CAPTIONER = "captioner"  # a vision model's words for the image
-    MODEL = "model"  # a language model's conclusion
-    EVENT = "event"  # the scene changed, or the robot did something
-    OPERATOR = "operator"  # a person's word
+    DETECTOR = "detector"  # composed from detections
+    CAPTIONER = "captioner"  # text of a vision model for the image
+    MODEL = "model"  # conclusion of a language model
+    EVENT = "event"  # change of the scene, or action of the robot
+    OPERATOR = "operator"  # statement by a person
 
 
 class EventKind(str, Enum):
-    """Kinds of events. The values are those that the store keeps."""
+    """Kinds of events, with the values that the store saves."""
 
-    APPEARED = "appeared"  # an entity was confirmed that was not there when its place was last seen
+    APPEARED = "appeared"  # an entity was confirmed at a place where it had not been before
     MOVED = "moved"
     VANISHED = "vanished"
     DIRECTIVE = "directive"  # a directive began or ended
     DECISION = "decision"
-    TOLD = "told"  # an operator's word
-    BELIEF = "belief"  # what the robot, or an operator for it, came to believe
+    TOLD = "told"  # statement by an operator
+    BELIEF = "belief"  # change of a belief of the robot, or of an operator on its behalf
 
 
-#: Events of the scene.
+#: Kinds of changes of the scene.
 CHANGES = frozenset({EventKind.APPEARED, EventKind.MOVED, EventKind.VANISHED})
-#: Kinds of memories, None = a segment, whose primitives were seen there.
+#: Kinds of memories whose primitives were seen there; None = a segment.
 SEEN = (None, EventKind.APPEARED, EventKind.MOVED)
 
 
 class Primitive(NamedTuple):
-    """An entity as it was when it was remembered (STaR IV-A): its later moves do not change it.
+    """Entity in its state when it was remembered (STaR IV-A); later moves do not change it.
 
     centre, size: (3,) of its axis-aligned box in `map`, metres. pixels: largest area in the segment's images.
     """
@@ -57,42 +57,44 @@ class Primitive(NamedTuple):
     pixels: Number = 0
 
     def distance(self, point: np.ndarray) -> float:
-        """Distance from a point (3,) to the box, metres; 0 inside."""
+        """Return the distance from a point (3,) to the box, metres; 0 inside."""
         outside = np.maximum(np.abs(np.asarray(point, float) - self.centre) - self.size / 2.0, 0.0)
         return float(np.linalg.norm(outside))
 
 
 class MapName(NamedTuple):
-    """Name of the map that a memory belongs to: memories of another map are not mixed in.
+    """Name of the map that a memory belongs to; searches never mix maps.
 
-    fingerprint: of the saved map's content; "" = this session's map, not saved yet.
+    fingerprint: name of the session that began the map; "" = unknown, so that the store tells maps apart by
+    session.
     """
 
     map_id: Identity
     fingerprint: str = ""
 
 
-FIRST_MAP = MapName(1)  # of a session that loads none
+FIRST_MAP = MapName(1)  # map of a session that loads none
 
 
 def map_name_of(map_id: int, session_id: str) -> MapName:
-    """Return which map a scene belongs to: its frame is that of the session in which the map was begun, and a saved map
-    keeps that session's name when it is loaded.
+    """Return the name of the map of a scene, which is that of the session that began the map.
+
+    A loaded map keeps the name; suffixes that later sessions add to `session_id` are removed.
     """
     return MapName(map_id, session_id.split("+")[0].split(".")[0])
 
 
 @dataclass(frozen=True)
 class Memory:
-    """A segment of the robot's life: some seconds with one caption, or one event (DESIGN section 3). Immutable.
+    """Memory of some seconds with one caption (a segment), or of one event (DESIGN section 3). Immutable.
 
-    start, end: seconds in the clock of the stamps. position: (3,) of base_link in `map`, metres; heading: radians.
-    text is untrusted. corrects: id of the memory that this one replaces in answers, 0 = none. keyframe_session: that of
-    the keyframes' records; "" = not known.
-    Raises ValueError for a text without letters, times that are not finite or end before they start.
+    start, end: stamps, seconds. position: (3,) of base_link in `map`, metres; heading: radians. text is
+    untrusted. corrects: id of the memory that this one replaces in answers, 0 = none. keyframe_session:
+    session of the keyframes' records; "" = unknown. Raises ValueError for a text without letters, times that
+    are not finite or end before they start.
     """
 
-    id: Identity  # from 1, increasing in the order of acceptance; 0 = not accepted yet
+    id: Identity  # from 1, increasing in the order of acceptance; 0 = not stored yet
     text: str
     start: Stamp
     end: Stamp
@@ -100,12 +102,12 @@ class Memory:
     heading: Length = 0.0
     floor: Number = 0
     region_id: Number = 0
-    region: str = ""  # label of the region then
+    region: str = ""  # label of the region at that time
     primitives: tuple[Primitive, ...] = ()
     keyframe_ids: tuple[Identity, ...] = ()
     source: Source = Source.DETECTOR
     event: EventKind | None = None
-    facts: dict[str, str] = field(default_factory=dict)  # of an event: its fields as words, for exact answers
+    facts: dict[str, str] = field(default_factory=dict)  # for an event: its fields as text, for exact answers
     robot: str = "robot"
     session: str = ""
     map: MapName = FIRST_MAP
@@ -122,7 +124,7 @@ class Memory:
             raise ValueError("a memory needs a finite position; none is kept while the robot is lost")
 
     def place_of(self, fact: str) -> np.ndarray | None:
-        """Return a place among an event's facts, (3,) metres in map; None where there is none."""
+        """Return the place in an event's fact, such as "from": (3,) in map, metres; None = none."""
         try:
             values = [float(value) for value in self.facts.get(fact, "").split()]
         except ValueError:
@@ -131,29 +133,29 @@ class Memory:
 
     @property
     def entity_ids(self) -> tuple[int, ...]:
-        """Ids of the entities in it."""
+        """Return the ids of the entities in the memory."""
         return tuple(primitive.entity_id for primitive in self.primitives)
 
     @property
     def images(self) -> tuple[ImageName, ...]:
-        """Names of its keyframes."""
+        """Return the names of the memory's keyframes."""
         return tuple(ImageName(self.keyframe_session, identity) for identity in self.keyframe_ids)
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A keyframe that is the memory's image for some entities seen together (SnapMem 3.1)."""
+    """Keyframe that represents some entities which it shows together (SnapMem 3.1)."""
 
     id: int
     keyframe_id: int
     entity_ids: frozenset[int]
     region_id: int = 0
-    caption: str = ""  # of what the image shows; untrusted text
+    caption: str = ""  # description of the image; untrusted text
 
 
 @dataclass(frozen=True)
 class SnapshotDelta:
-    """Change of the snapshots. One with previous_revision 0 holds all of them: what it does not name is gone."""
+    """Change of the snapshots. With previous_revision 0 it lists all; unlisted ones no longer exist."""
 
     stamp: float
     revision: int

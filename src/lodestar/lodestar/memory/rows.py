@@ -1,4 +1,4 @@
-"""Rows of the memory's database: memories with their vectors, corrections, images, and what was forgotten."""
+"""Rows of the memory's database: memories with vectors and images, and tombstones of forgotten ones."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from lodestar.memory.records import SEEN, EventKind, Memory
 from lodestar.memory.requests import Request
 from lodestar.storage.records import decode, encode
 
-_PART = 200  # memories per transaction, so that `add` waits for milliseconds
-_VECTORS = 4096  # read at a time
+_PART = 200  # memories per transaction, so that `add` waits only milliseconds
+_VECTORS = 4096  # vectors per read
 _RECORD = (
     "SELECT id, pinned, record, data FROM memory JOIN content ON content.memory = id LEFT JOIN vector ON "
     "vector.memory = id WHERE id IN (SELECT value FROM json_each(?))"
@@ -29,31 +29,32 @@ _RECORD = (
 
 
 class Rows:
-    """Content of the database. Thread-safe. Raises as Database, and ForeignStore for another robot's.
+    """Content of the database. Thread-safe.
 
-    name: of the store, unique among all robots. unreadable: ids of records so far that are no memory any more, and
-    lines of a journal.
+    Raises the errors of `Database`, and ForeignStore for the database of another robot. A memory is shown
+    unless a correction has replaced it. name: of the store, unique among all robots. unreadable: ids of
+    malformed records found so far.
     """
 
     def __init__(self, database: Database, config: StoreConfig, name: str) -> None:
         self.database, self.config = database, config
-        self.unreadable: set[int | str] = set()
+        self.unreadable: set[int] = set()
         head = {"store": name, "robot": config.robot, "dimension": config.dimension}
         with database.write() as connection:
             connection.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", head.items())
             found = dict(connection.execute("SELECT name, value FROM meta").fetchall())
         self.name = str(found["store"])
-        self.converted = str(found.get("converted", ""))  # journal of an older version that was taken over
         check_owner(found, config, str(database.path))
 
     # --- changes ------------------------------------------------------------------------------------------------
 
     def add(self, memory: Memory, vector: np.ndarray | None, origin: str = "") -> int:
-        """Insert a memory and return its id; what it corrects, and other corrections of that, are no longer shown.
+        """Insert a memory and return its new id, which replaces the id 0.
 
-        Its id 0 becomes one that was never used. Raises NoSuchMemory for a correction of what is not there.
+        If it is a correction, the memory that it corrects, and earlier corrections of that memory, are no
+        longer shown. Raises NoSuchMemory for a correction of a missing memory. origin: see `origin_of`.
         """
-        record = to_json(memory)  # may raise, before anything is locked
+        record = to_json(memory)  # may raise, so before taking a lock
         with self.database.write() as connection:
             root = self._root(connection, memory.corrects) if memory.corrects else None
             if root is not None:
@@ -75,13 +76,14 @@ class Rows:
         return identity
 
     def embed(self, vectors: Iterable[tuple[int, np.ndarray]]) -> list[int]:
-        """Keep the vectors (D,) of memories by id. Returns the ids of those that are still there."""
+        """Store the vectors (D,) of memories by id. Returns the ids of those that still exist."""
         with self.database.write() as connection:
             return [identity for identity, vector in vectors if self._embed(connection, identity, vector)]
 
     def recaption(self, memory: Memory) -> None:
-        """Write a memory's text and source anew; its vector is to be made anew. Raises NoSuchMemory, and BadMemory for
-        one whose first vector is being made.
+        """Replace a memory's text and source; its vector is computed anew.
+
+        Raises NoSuchMemory, and BadMemory for a memory whose first vector is not computed yet.
         """
         sql = "UPDATE memory SET source = ?, embedded = 0 WHERE id = ? AND embedded"
         with self.database.write() as connection:
@@ -93,23 +95,25 @@ class Rows:
             connection.execute("DELETE FROM vector WHERE memory = ?", (memory.id,))
 
     def pin(self, identity: int, pinned: bool) -> None:
-        """Note that a memory is pinned, or not any more. Raises NoSuchMemory."""
+        """Set whether a memory is pinned. Raises NoSuchMemory."""
         with self.database.write() as connection:
             self._root(connection, identity)
             connection.execute("UPDATE memory SET pinned = ? WHERE id = ?", (pinned, identity))
 
     def forget(self, identities: Sequence[int]) -> list[int]:
-        """Delete memories, all that they correct and all that corrects them; returns the ids. A tombstone of each
-        stays, without content, and the images that only they showed.
+        """Delete memories, all that they correct and all that corrects them; return the ids.
+
+        A tombstone without content remains for each, and a list of the images that no other memory refers to.
         """
         gone: set[int] = set()
         for begin in range(0, len(identities), _PART):
             with self.database.write() as connection:
                 named = identities[begin : begin + _PART]
-                whole = {*named, *self.family(named)}  # in the transaction: nothing is added to it meanwhile
+                # inside the transaction, so that no correction is added meanwhile
+                whole = {*named, *self.family(named)}
                 gone |= whole
                 part = json.dumps(sorted(whole))
-                connection.execute(  # of one that was thinned out this moment too: its content is to be erased
+                connection.execute(  # also for one that was just thinned out, because its content must be erased
                     "INSERT OR IGNORE INTO forgotten SELECT value, coalesce((SELECT origin FROM memory WHERE "
                     "id = value), ? || ':' || value), 0 FROM json_each(?)",
                     (self.name, part),
@@ -127,7 +131,7 @@ class Rows:
         return sorted(gone)
 
     def drop(self, identities: Sequence[int]) -> list[int]:
-        """Delete memories that are not pinned, without a trace. Returns which."""
+        """Delete memories without tombstones, unless they are pinned; return the ids of those deleted."""
         gone: list[int] = []
         for part in _parts(identities):
             with self.database.write() as connection:
@@ -139,27 +143,8 @@ class Rows:
                 self._delete(connection, json.dumps([identity for (identity,) in found]))
         return gone
 
-    def bury(self, identity: int, origin: str, images: Iterable[ImageName]) -> None:
-        """Delete one memory, or one that is not there any more, as `forget` does; its id is not used again."""
-        with self.database.write() as connection:
-            self._delete(connection, json.dumps([identity]))
-            tombstone = (identity, origin or f"{self.name}:{identity}")
-            connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?, 0)", tombstone)
-            connection.executemany("INSERT OR IGNORE INTO loose_image VALUES (?, ?)", images)
-            connection.execute(
-                "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'memory'", (identity,)
-            )
-
-    def take_over(self, name: str, journal: str) -> None:
-        """Be the store of that name, which had this journal."""
-        with self.database.write() as connection:
-            head = (("store", name), ("converted", journal))
-            connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", head)
-            connection.execute("INSERT INTO sqlite_sequence VALUES ('memory', 0)")
-        self.name, self.converted = name, journal
-
     def loose_images(self) -> list[ImageName]:
-        """Return images that only forgotten memories showed; one that is shown again meanwhile is none any more."""
+        """Return images that only forgotten memories referred to."""
         with self.database.write() as connection:
             connection.execute(
                 "DELETE FROM loose_image WHERE EXISTS (SELECT 1 FROM image "
@@ -169,32 +154,28 @@ class Rows:
         return [ImageName(*image) for image in found]
 
     def finish(self, identities: Sequence[int], images: Iterable[ImageName]) -> None:
-        """Note that forgotten memories and these images are erased everywhere."""
+        """Record that the content of forgotten memories and these images has been erased everywhere."""
         with self.database.write() as connection:
             connection.executemany("DELETE FROM loose_image WHERE session = ? AND keyframe = ?", images)
             connection.executemany("UPDATE forgotten SET erased = 1 WHERE id = ?", [(i,) for i in identities])
 
-    # --- what is there ------------------------------------------------------------------------------------------
+    # --- queries --------------------------------------------------------------------------------------------------
 
     def check(self, identity: int) -> None:
-        """Raise NoSuchMemory, which says why, unless the memory is there."""
+        """Raise NoSuchMemory with the reason unless the memory exists."""
         with self.database.read() as connection:
             self._root(connection, identity)
 
     def count(self) -> int:
-        """Return the number of memories that are there."""
+        """Return the number of memories."""
         return self._number("SELECT count(*) FROM memory")
 
-    def was_used(self) -> bool:
-        """Return whether it ever had a memory; that may be forgotten or thinned out now."""
-        return self._number("SELECT count(*) FROM sqlite_sequence") > 0
-
     def has(self, identity: int) -> bool:
-        """Return whether the memory is there."""
+        """Return whether the memory exists."""
         return self._number("SELECT count(*) FROM memory WHERE id = ?", identity) > 0
 
     def family(self, identities: Iterable[int]) -> list[int]:
-        """Return the ids of memories, of all that they correct and of all that corrects them."""
+        """Return the ids of the memories, with all that they correct and all that corrects them."""
         sql = (
             "SELECT id FROM memory WHERE root IN "
             "(SELECT root FROM memory WHERE id IN (SELECT value FROM json_each(?)))"
@@ -202,27 +183,32 @@ class Rows:
         return list(self._ids(sql, json.dumps(list(identities))).tolist())
 
     def identities(self) -> list[int]:
-        """Return all ids, oldest first."""
+        """Return the ids of all memories, oldest first."""
         return sorted(self._ids("SELECT id FROM memory").tolist())
 
     def matching(self, request: Request, session: str, among: Iterable[int] | None = None) -> np.ndarray:
-        """Return the ids (N,) of the shown memories that pass the request's filters, increasing. among: these alone."""
+        """Return the ids (N,), ascending, of shown memories that pass the request's filters.
+
+        among: consider only these ids.
+        """
         where, values = sql_of(request, session, among=among)
         return np.sort(self._ids(f"SELECT id FROM memory WHERE {where}", *values))
 
     def first(self, request: Request, session: str) -> list[int]:
-        """Return the ids of those that come first in the request's order, at most its limit."""
+        """Return the ids of the first memories in the request's order, at most its limit."""
         where, values = sql_of(request, session)
         sql = f"SELECT id FROM memory WHERE {where} ORDER BY {sql_order(request)} LIMIT {int(request.limit)}"
         return list(self._ids(sql, *values).tolist())
 
     def last_sights(self, request: Request, session: str) -> list[int]:
-        """Return the ids of the last memory that shows each thing of each session, and of the last that tells that it
-        is gone, among those that pass the filters; of the `limit` things that were remembered last, oldest first.
+        """Return ids of the last memory of each object per session, and the last that reports it gone.
+
+        Oldest first. Only memories that pass the filters count; limited to the `limit` objects that were
+        remembered last.
         """
         where, values = sql_of(request, session)
         seen = [NO_EVENT if kind is None else kind.value for kind in SEEN]
-        sql = (  # 0 is the id of all things without one
+        sql = (  # 0 is the id of all objects without an id
             "SELECT max(iif(kind = ?, 0, id)), max(iif(kind = ?, id, 0)) FROM entity JOIN memory ON id = entity.memory "
             f"WHERE kind IN (?, ?, ?, ?) AND {where} GROUP BY memory.session, entity, iif(entity, 0, id) "
             "ORDER BY max(id) DESC, memory.session, entity LIMIT ?"
@@ -233,13 +219,16 @@ class Rows:
         return sorted({identity for row in rows for identity in row if identity})
 
     def vectorless(self, request: Request, session: str, limit: int) -> list[int]:
-        """Return the ids of those without a vector that pass the filters, the newest first."""
+        """Return the ids of memories without a vector that pass the filters, newest first."""
         where, values = sql_of(request, session)
         sql = f"SELECT id FROM memory INDEXED BY unembedded WHERE {where} AND NOT embedded ORDER BY id DESC LIMIT ?"
         return list(self._ids(sql, *values, limit).tolist())
 
     def mentioning(self, words: str, request: Request, session: str, *, corrected: bool) -> list[int]:
-        """Return the ids of what passes the filters and holds the words, oldest first. corrected: also of these."""
+        """Return the ids of memories that pass the filters and contain the words, oldest first.
+
+        words: as `plain_words` returns them. corrected: also memories that were corrected.
+        """
         where, values = sql_of(request, session, corrected=corrected)
         fitting = np.sort(self._ids(f"SELECT id FROM memory WHERE {where}", *values))
         if not words:
@@ -256,7 +245,7 @@ class Rows:
         return found
 
     def memories(self, identities: Iterable[int]) -> dict[int, tuple[Memory, np.ndarray | None]]:
-        """Return memories and their vectors (D,) float32 by id; those that are not there are left out."""
+        """Return memories and their vectors (D,) float32 by id; missing ones are left out."""
         with self.database.read() as connection:
             rows = connection.execute(_RECORD, (json.dumps([int(i) for i in identities]),)).fetchall()
         found: dict[int, tuple[Memory, np.ndarray | None]] = {}
@@ -264,13 +253,13 @@ class Rows:
             try:
                 memory = from_json({**decode(record, dict[str, Any]), "pinned": bool(pinned)})
             except (BadMemory, ValueError):
-                self.unreadable.add(identity)  # damaged on the disk since
+                self.unreadable.add(identity)  # damaged on the disk after it was written
                 continue
             found[identity] = memory, None if data is None else np.frombuffer(data, "<f2").astype(np.float32)
         return found
 
     def unembedded(self, limit: int) -> dict[int, str]:
-        """Return the texts of the first memories without a vector, by id."""
+        """Return id -> text of the first `limit` memories without a vector."""
         sql = "SELECT id FROM memory WHERE NOT embedded ORDER BY id LIMIT ?"
         return {i: memory.text for i, (memory, _) in self.memories(self._ids(sql, limit)).items()}
 
@@ -279,7 +268,7 @@ class Rows:
         return self._ids("SELECT id FROM memory WHERE embedded AND shown")
 
     def vectors(self, identities: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield ids (K,) and vectors (K, D) float16 of those of these memories that have one, in parts."""
+        """Yield ids (K,) and vectors (K, D) float16 of those memories that have a vector, in parts."""
         for begin in range(0, len(identities), _VECTORS):
             part = json.dumps(identities[begin : begin + _VECTORS].tolist())
             with self.database.read() as connection:
@@ -294,7 +283,11 @@ class Rows:
             )
 
     def images(self, limit: int) -> list[ImageName]:
-        """Return the first keyframes, those of own memories first, pinned ones, then lasting ones, then the newest."""
+        """Return at most `limit` keyframes that memories refer to, the most important first.
+
+        Order: own memories before imported ones; pinned, then events and statements, then the others; newest
+        first.
+        """
         found: dict[ImageName, None] = {}
         with self.database.read() as connection:
             rows = connection.execute(
@@ -309,13 +302,13 @@ class Rows:
         return list(found)
 
     def origin_of(self, identity: int) -> str:
-        """Return where a memory came from: store and id there."""
+        """Return the origin of a memory, "STORE:ID": the store that recorded it, and its id there."""
         with self.database.read() as connection:
             row = connection.execute("SELECT origin FROM memory WHERE id = ?", (identity,)).fetchone()
         return str(row[0]) if row is not None and row[0] else f"{self.name}:{identity}"
 
     def identity_of(self, origin: str) -> int | None:
-        """Return the id that a memory of that origin has here, or had before it was forgotten; None for any other."""
+        """Return the (maybe former) id in this store of the memory with an origin; None if it has none."""
         store, _, number = origin.rpartition(":")
         own = int(number) if store == self.name else 0
         with self.database.read() as connection:
@@ -327,11 +320,15 @@ class Rows:
         return None if row is None else int(row[0])
 
     def unfinished(self) -> list[int]:
-        """Return the ids of forgotten memories that are not erased everywhere yet."""
+        """Return the ids of forgotten memories that are not yet erased everywhere."""
         return list(self._ids("SELECT id FROM forgotten WHERE NOT erased").tolist())
 
     def counts(self, request: Request, session: str) -> dict[str, int]:
-        """Return numbers of records, of those that do not pass, without a vector, of forgotten and unerased ones."""
+        """Return counts of memories by name.
+
+        records: all. other_maps: those that do not pass the request. unembedded: those without a vector.
+        forgotten: tombstones. unerased: tombstones whose content is not erased everywhere.
+        """
         where, values = sql_of(request, session, corrected=True)
         with self.database.read() as connection:
             row = connection.execute(
@@ -343,7 +340,11 @@ class Rows:
         return dict(zip(("records", "other_maps", "unembedded", "forgotten", "unerased"), row))
 
     def aged(self, full_time: float, long_time: float) -> list[tuple[Any, ...]]:
-        """Return what may be thinned out, oldest first: id, x, y, map, floor and kind as one text, entities as text."""
+        """Return the rows of memories that may be thinned out, oldest first.
+
+        A row is (id, x, y, map, floor, source and kind as one text, entity ids as text). full_time,
+        long_time: age, seconds, from which a memory may be dropped, and from which an event or statement may.
+        """
         with self.database.read() as connection:
             now = connection.execute('SELECT "end" FROM memory ORDER BY id DESC LIMIT 1').fetchone()
             return connection.execute(
@@ -353,12 +354,12 @@ class Rows:
                 (now[0] - full_time, now[0] - long_time) if now else (0.0, 0.0),
             ).fetchall()
 
-    # --- within -------------------------------------------------------------------------------------------------
+    # --- internal -------------------------------------------------------------------------------------------------
 
     def _embed(self, connection: sqlite3.Connection, identity: int, vector: np.ndarray) -> bool:
         there = connection.execute("UPDATE memory SET embedded = 1 WHERE id = ?", (identity,)).rowcount
         if there:
-            data = np.asarray(vector, "<f2").tobytes()  # a cosine is off by less than 1e-3
+            data = np.asarray(vector, "<f2").tobytes()  # float16: a cosine changes by less than 1e-3
             connection.execute("INSERT OR REPLACE INTO vector VALUES (?, ?)", (identity, data))
         return bool(there)
 
@@ -377,7 +378,10 @@ class Rows:
         connection.execute("DELETE FROM memory WHERE id IN (SELECT value FROM json_each(?))", (ids,))
 
     def _ids(self, sql: str, *values: Any) -> np.ndarray:
-        """Return the column `id` (N,), read as one row: each row would wait for the interpreter if others are busy."""
+        """Return the column `id` (N,) of a query.
+
+        It is fetched as one row, because fetching many rows would wait for the GIL many times.
+        """
         with self.database.read() as connection:
             row = connection.execute(f"SELECT group_concat(id) FROM ({sql})", values).fetchone()
         return np.fromstring(row[0] or "", np.int64, sep=",")
@@ -388,7 +392,7 @@ class Rows:
 
 
 def plain_words(text: str) -> str:
-    """Return the text as words are compared: without case, line ends and double spaces."""
+    """Return the text in the form in which texts are compared: casefolded, with single spaces."""
     return " ".join(text.casefold().split())
 
 

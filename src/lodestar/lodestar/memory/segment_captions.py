@@ -1,7 +1,7 @@
-"""Captions of segments, composed from what perception saw: things with their looks, relations, rooms, and deeds.
+"""Captions of segments, composed from detections: objects, their relations and rooms, the robot's actions.
 
-The words vary with the content alone: the same content gives the same caption. Labels and captions of entities are
-untrusted; only their words are taken.
+The wording depends on the content alone, so equal content gives equal captions. Labels and captions of
+entities are untrusted; only their words are used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from lodestar.language.item_words import plural
-from lodestar.memory.config import SegmentConfig
 from lodestar.models.english import NUMBERS, listed, number_in_words, with_article
 from lodestar.models.lexicon import load_lexicon
 from lodestar.query.relations import PAIRS, Boxes
@@ -23,14 +22,20 @@ from lodestar.scene.records import Entity
 from lodestar.scene.regions import RegionMap
 from lodestar.scene.room_walls import walled_off
 
-_ATTRIBUTES = 2  # that are added to a caption without them
+SEGMENT_MAX_DESCRIBED = 16  # things in a caption; chosen: what 512 characters hold
+SEGMENT_MAX_RELATIONS = 6  # in a caption; chosen
+SEGMENT_MIN_RELATION = 0.5  # score from which a relation is stated, half true (FARM D.2)
+SEGMENT_MAX_CHARACTERS = 480  # of a caption; the text model reads 512 (models.embedder)
+SEGMENT_DRIVE = 0.5  # metres in a segment from which driving alone is worth a caption; chosen
+
+_ATTRIBUTES = 2  # attributes added to a name without a caption
 _SUPPORTS = (("On", "on"), ("Inside", "in"))
 _DEED_LETTERS = 160
 
 
 @dataclass(frozen=True)
 class SeenThing:
-    """An entity in view. pixels: largest area in the segment's images."""
+    """Entity in view. pixels: its largest area in the segment's images."""
 
     entity: Entity
     pixels: int
@@ -38,8 +43,9 @@ class SeenThing:
 
 @dataclass(frozen=True)
 class SegmentContent:
-    """Contents of a segment. things: largest in the images first. regions: labels by id. deeds: what the robot did,
-    in words. driven: metres. region: label of the robot's own region.
+    """Contents of a segment. things: largest in the images first. regions: region id -> label.
+
+    deeds: the robot's actions in words. driven: metres. region: label of the robot's own region.
     """
 
     things: tuple[SeenThing, ...]
@@ -47,11 +53,11 @@ class SegmentContent:
     deeds: tuple[str, ...] = ()
     driven: float = 0.0
     region: str = ""
-    rooms: RegionMap | None = None  # whose walls keep things from being next to each other
+    rooms: RegionMap | None = None  # objects on both sides of a wall are not next to each other
 
 
 def name_of(entity: Entity) -> str:
-    """Return what an entity is called, with its looks: "small red mug"; "thing" where nothing is known."""
+    """Return the name of an entity with its attributes: "small red mug"; "thing" if it has no name."""
     caption = words_only(entity.caption) if says_more(entity.caption, entity.label) else ""
     name = caption or words_only(entity.label) or "thing"
     said = set(attributes_of(name)) | set(name.casefold().split())
@@ -61,33 +67,38 @@ def name_of(entity: Entity) -> str:
     return " ".join([*missing[:_ATTRIBUTES], name])
 
 
-def compose_caption(content: SegmentContent, config: SegmentConfig) -> str:
-    """Return one or two sentences of at most `max_characters`: "In the kitchen there are a red mug on a desk and
-    two gray chairs. The robot was looking for a mug."
+def compose_caption(content: SegmentContent) -> str:
+    """Return a caption of one or two sentences, at most SEGMENT_MAX_CHARACTERS long.
+
+    Example: "In the kitchen there are a red mug on a desk and two gray chairs. The robot was looking for a
+    mug."
     """
     deeds = [said for said in (words_of_deed(deed) for deed in content.deeds) if said]
     tail = f"The robot was {listed(list(dict.fromkeys(deeds))[:3])}." if deeds else ""
-    room = config.max_characters - len(tail) - 1
-    sentences = [_view_in_words(content, config, room)]
-    if not sentences[0] and not tail and content.driven >= config.drive:
+    room = SEGMENT_MAX_CHARACTERS - len(tail) - 1
+    sentences = [_view_in_words(content, room)]
+    if not sentences[0] and not tail and content.driven >= SEGMENT_DRIVE:
         where = f" through the {words_only(content.region)}" if words_only(content.region) else ""
         sentences = [f"The robot drove {content.driven:.1f} m{where}, with nothing in view that it knows."]
-    return " ".join(part for part in (*sentences, tail) if part)[: config.max_characters].strip()
+    return " ".join(part for part in (*sentences, tail) if part)[:SEGMENT_MAX_CHARACTERS].strip()
 
 
 def words_of_deed(deed: str) -> str:
-    """Return what the robot did as a part of a sentence: "looking for a red mug"; "" where there are no words."""
+    """Return the robot's action as a part of a sentence: "looking for a red mug".
+
+    Returns "" if it has no letters.
+    """
     said = clean_text(deed)[:_DEED_LETTERS].strip(" .!;:")
     return said if any(c.isalpha() for c in said) else ""
 
 
-def _view_in_words(content: SegmentContent, config: SegmentConfig, room: int) -> str:
-    """Return a sentence about the things in view, those that are largest in the images first, as long as they fit."""
+def _view_in_words(content: SegmentContent, room: int) -> str:
+    """Return a sentence about the objects in view, largest in the images first, as many as fit."""
     structure = load_lexicon().structure
-    things = [t for t in content.things if t.entity.label.casefold() not in structure][: config.max_described]
+    things = [t for t in content.things if t.entity.label.casefold() not in structure][:SEGMENT_MAX_DESCRIBED]
     if not things:
         return ""
-    groups = _phrases(things, config, content.rooms)
+    groups = _phrases(things, content.rooms)
     places: dict[str, list[str]] = {}
     sentence = ""
     for region_id, phrase in groups:
@@ -101,7 +112,11 @@ def _view_in_words(content: SegmentContent, config: SegmentConfig, room: int) ->
 
 
 def _places_in_words(places: Mapping[str, Sequence[str]]) -> str:
-    """Return "In the kitchen there is a mug, and in the hallway there are two chairs.", named regions first."""
+    """Return a sentence about the phrases of each place, places with a label first.
+
+    Example: "In the kitchen there is a mug, and in the hall there are two chairs." places: label of a region
+    -> phrases.
+    """
     parts: list[str] = []
     for label in sorted(places, key=lambda name: not name):
         phrases = places[label]
@@ -113,18 +128,19 @@ def _places_in_words(places: Mapping[str, Sequence[str]]) -> str:
     return f"{said[:1].upper()}{said[1:]}."
 
 
-def _phrases(
-    things: Sequence[SeenThing], config: SegmentConfig, rooms: RegionMap | None = None
-) -> list[tuple[int, str]]:
-    """Return (region, phrase) of the things: with its support or neighbour, like ones counted, in the given order."""
+def _phrases(things: Sequence[SeenThing], rooms: RegionMap | None = None) -> list[tuple[int, str]]:
+    """Return (region id, phrase) of the objects, each with its support or neighbour: "red mug on a desk".
+
+    Equal phrases are counted; the order of the objects is kept.
+    """
     names = [name_of(thing.entity) for thing in things]
-    links = _links([thing.entity for thing in things], config, rooms)
+    links = _links([thing.entity for thing in things], rooms)
     anchors = {anchor for _, anchor in links.values()}
-    groups: dict[tuple[str, int], list[int]] = {}  # things of a relation and anchor
+    groups: dict[tuple[str, int], list[int]] = {}  # (relation, anchor) -> its objects
     for i in range(len(things)):
         if i in links:
             groups.setdefault(links[i], []).append(i)
-    alike: dict[tuple[int, str, str, str], int] = {}  # region, items, relation, anchor's name -> how often
+    alike: dict[tuple[int, str, str, str], int] = {}  # (region, items, relation, anchor's name) -> count
     for i, thing in enumerate(things):
         region = thing.entity.region_id
         if i in links:
@@ -150,12 +166,11 @@ def _phrase(key: tuple[int, str, str, str], count: int) -> str:
     return f"{items} {relation} each of {_counted(anchor, count)}"
 
 
-def _links(
-    entities: Sequence[Entity], config: SegmentConfig, rooms: RegionMap | None = None
-) -> dict[int, tuple[str, int]]:
-    """Return the most telling relations: thing -> (word, anchor), one per thing, at most `max_relations`.
+def _links(entities: Sequence[Entity], rooms: RegionMap | None = None) -> dict[int, tuple[str, int]]:
+    """Return the most informative relations by object: index -> (word, index of the anchor), one per object.
 
-    A support tells more than a neighbour. Nothing is said both ways round.
+    At most SEGMENT_MAX_RELATIONS. A support is preferred to a neighbour. No relation is stated in both
+    directions.
     """
     count = len(entities)
     low = np.array([e.box_min for e in entities], float)
@@ -167,7 +182,7 @@ def _links(
     for rank, (predicate, word) in enumerate((*_SUPPORTS, ("NextTo", "next to"))):
         scores = np.nan_to_num(PAIRS[predicate](boxes, anchors, table))
         np.fill_diagonal(scores, 0.0)
-        for i, j in zip(*np.nonzero(scores >= config.min_relation)):
+        for i, j in zip(*np.nonzero(scores >= SEGMENT_MIN_RELATION)):
             if predicate == "NextTo" and not (
                 _tells(entities[int(i)], entities[int(j)]) and not walled[int(i), int(j)]
             ):
@@ -175,7 +190,7 @@ def _links(
             candidates.append((rank // len(_SUPPORTS), -round(float(scores[i, j]), 6), int(i), int(j), word))
     links: dict[int, tuple[str, int]] = {}
     for _, _, i, j, word in sorted(candidates):
-        if len(links) == min(config.max_relations, count):
+        if len(links) == min(SEGMENT_MAX_RELATIONS, count):
             break
         if i in links or links.get(j, ("", -1))[1] == i:
             continue
@@ -186,7 +201,7 @@ def _links(
 def _walled(
     entities: Sequence[Entity], low: np.ndarray, high: np.ndarray, rooms: RegionMap | None
 ) -> np.ndarray:
-    """Return (N, N) bool: a wall stands between the things."""
+    """Return (N, N) bool: whether a wall stands between two objects."""
     count = len(entities)
     if rooms is None:
         return np.zeros((count, count), bool)
@@ -197,13 +212,16 @@ def _walled(
 
 
 def _tells(entity: Entity, anchor: Entity) -> bool:
-    """Tell whether "entity next to anchor" says where it is: the anchor is another kind of thing and not smaller."""
+    """Return whether "entity next to anchor" is informative: the anchor is of another kind and not smaller."""
     size, other = (float(np.prod(np.maximum(e.box_max - e.box_min, 0.01))) for e in (entity, anchor))
     return entity.label.casefold() != anchor.label.casefold() and other >= size
 
 
 def _counted(name: str, count: int) -> str:
-    """Return "a red mug", "three red mugs"; a name in the plural, as "white books", stays as it is."""
+    """Return the name with its count: "a red mug", "three red mugs".
+
+    Plural names such as "white books" are unchanged.
+    """
     if load_lexicon().is_plural(name):
         return name
     if count > 1:

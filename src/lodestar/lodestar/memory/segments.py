@@ -1,4 +1,4 @@
-"""Segments of some seconds of what was observed, as memories (STaR IV-A)."""
+"""Division of observations into segments of some seconds, as memories (STaR IV-A)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lodestar.memory.config import SegmentConfig
 from lodestar.memory.deeds import STANDING, deeds_done
 from lodestar.memory.records import FIRST_MAP, MapName, Memory, Primitive
 from lodestar.memory.segment_captions import SeenThing, SegmentContent, compose_caption
@@ -18,12 +17,18 @@ from lodestar.scene.captions import clean_text
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity
 
+SEGMENT_CLOCK_JUMP = 10.0  # seconds backwards that mean a reset clock rather than a late record; chosen
+SEGMENT_SECONDS = 3.0  # of a segment (STaR VI-3: one caption every 3 s)
+SEGMENT_LATENESS = 1.0  # seconds that a segment waits for records of slower streams; chosen
+SEGMENT_MIN_PIXELS = 25  # least pixels of a mask for an object that counts as seen; chosen
+SEGMENT_MAX_PRIMITIVES = 32  # things per segment, the largest in the images first; chosen
+
 
 def views_of(stamp: float, seen: Iterable[tuple[float, int, int]]) -> list[tuple[float, dict[int, int]]]:
-    """Return what each image showed, oldest first: its stamp, and entity id -> pixels of its mask, for `take_view`.
+    """Return the content of each image, oldest first: its stamp, and entity id -> pixels of its mask.
 
-    stamp: of the change of the map that tells what was seen; without anything it is one of an image that showed
-    nothing. seen: stamp, id and pixels of each observation.
+    stamp: of the map's delta; if there are no observations, one image without objects is returned for it.
+    seen: stamp, entity id and pixels of each observation.
     """
     views: dict[float, dict[int, int]] = {}
     for when, identity, pixels in seen:
@@ -34,8 +39,10 @@ def views_of(stamp: float, seen: Iterable[tuple[float, int, int]]) -> list[tuple
 
 @dataclass
 class _Window:
-    """The records of one segment that is not finished. seen: stamp -> id -> pixels. known: entities as they were at
-    their last sight.
+    """Records of one unfinished segment.
+
+    seen: stamp of an image -> entity id -> pixels. known: entities in their state at the last sighting.
+    keyframes: stamp -> id. deeds: (stamp, the robot's action in words).
     """
 
     seen: dict[float, Mapping[int, int]] = field(default_factory=dict)
@@ -45,26 +52,25 @@ class _Window:
 
 
 class Segmenter:
-    """Make one memory of every `seconds` in which something was seen or done. Not safe for threads.
+    """Makes one memory per SEGMENT_SECONDS in which there were observations or actions. Not safe for threads.
 
-    `take_*` only note a record; `finished` makes the memories. Segments lie at multiples of `seconds` in the clock of
-    the stamps, so that a recording gives the same ones wherever it begins. There is none for a time in which the robot
-    was lost. scene: the follower's mirror, which its owner keeps up to date. counts: records that were dropped, by
-    reason (late, duplicate, out_of_order, clock_set, invalid), images without a pose (unplaced), and segments (lost,
-    other_map).
+    `take_*` only add a record; `finished` makes the memories. Segments begin at stamps that are multiples of
+    SEGMENT_SECONDS, so that they do not depend on the start of a recording. No segment is made for a time in
+    which the robot was lost. scene: copy of the scene dictionary that its owner keeps up to date. counts:
+    dropped records by reason (late, duplicate, out_of_order, clock_set, invalid), images without a pose
+    (unplaced), and dropped segments (lost, other_map).
     """
 
     def __init__(
         self,
         scene: SceneMirror,
-        config: SegmentConfig,
         *,
         robot: str = "robot",
         session: str = "",
         map_name: MapName = FIRST_MAP,
     ) -> None:
-        self.config, self.counts = config, Counter[str]()
-        self.track = PoseTrack(config)
+        self.counts = Counter[str]()
+        self.track = PoseTrack()
         self.map = map_name
         self.floor = 0
         self._scene = scene
@@ -73,33 +79,31 @@ class Segmenter:
         self._newest = -math.inf
         self._streams: dict[str, float] = {}  # stream -> its last stamp
         self._deed = ""
-        self._closed = -(2**62)  # windows up to this one are finished
+        self._closed = -(2**62)  # index of the last finished segment
 
     # --- records ----------------------------------------------------------------------------------------------
 
     def take_pose(self, stamp: float, position: np.ndarray | None, heading: float = 0.0) -> None:
-        """Note base_link's pose in map: (3,) metres, radians; None = it is not known at this stamp."""
+        """Record base_link's pose in map: (3,) metres, radians; None = unknown at this stamp."""
         if self._accept("pose", stamp):
             self.track.add(stamp, position, heading)
 
     def take_view(self, stamp: float, pixels: Mapping[int, int]) -> None:
-        """Note what an image showed: entity id -> area of its mask, pixels; see `views_of`."""
+        """Record the content of an image: entity id -> area of its mask, pixels; see `views_of`."""
         window = self._window("view", stamp)
         if window is None:
             return
-        window.seen[stamp] = {
-            self._scene.resolve(i): n for i, n in pixels.items() if n >= self.config.min_pixels
-        }
+        window.seen[stamp] = {self._scene.resolve(i): n for i, n in pixels.items() if n >= SEGMENT_MIN_PIXELS}
         self._look_up(window, window.seen[stamp])
 
     def take_keyframe(self, stamp: float, keyframe_id: int) -> None:
-        """Note that a keyframe was stored."""
+        """Record that a keyframe was stored."""
         window = self._window("keyframe", stamp)
         if window is not None:
             window.keyframes[stamp] = keyframe_id
 
     def take_deed(self, stamp: float, text: str) -> None:
-        """Note for what purpose the robot moves from now on, as "driving to the red mug"; "" = none."""
+        """Record the purpose of the robot's motion from now on, such as "driving to the red mug"; "" = none."""
         window = self._window("deed", stamp)
         text = clean_text(text)
         if window is None or text == self._deed:
@@ -108,9 +112,9 @@ class Segmenter:
         self._deed = text
 
     def take_map(self, map_name: MapName, floor: int = 0) -> None:
-        """Note the map and floor that the robot is on. Segments that are under way on another one are dropped.
+        """Set the robot's map and floor. Unfinished segments of another map or floor are dropped.
 
-        A map that is saved gets a fingerprint and stays the same map.
+        A map that gets a fingerprint when it is saved stays the same map.
         """
         saved = map_name.map_id == self.map.map_id and not self.map.fingerprint
         if (map_name != self.map and not saved) or floor != self.floor:
@@ -120,45 +124,45 @@ class Segmenter:
 
     @property
     def keyframe_ids(self) -> list[int]:
-        """Return the keyframes of the segments under way, the newest first."""
+        """Return the keyframes of the unfinished segments, newest first."""
         return sorted(
             (i for window in self._windows.values() for i in window.keyframes.values()), reverse=True
         )
 
     def drop_keyframes(self) -> None:
-        """Forget the keyframes that were noted: their store begins anew, and their ids mean others."""
+        """Drop the recorded keyframes, because their store was restarted and reuses ids."""
         for window in self._windows.values():
             window.keyframes.clear()
 
     # --- memories ---------------------------------------------------------------------------------------------
 
     def finished(self) -> list[Memory]:
-        """Return the memories of the segments that can change no more, oldest first; their ids are 0."""
-        over = math.floor((self._newest - self.config.lateness) / self.config.seconds) if self._windows else 0
+        """Return the memories of the segments that cannot change any more, oldest first; their ids are 0."""
+        over = math.floor((self._newest - SEGMENT_LATENESS) / SEGMENT_SECONDS) if self._windows else 0
         return self._close([index for index in sorted(self._windows) if index < over])
 
     def flush(self) -> list[Memory]:
-        """Return the memories of all segments, before the end."""
+        """Return the memories of all segments, also unfinished ones, at the end."""
         return self._close(sorted(self._windows))
 
     def here(self, stamp: float) -> Pose | None:
-        """Return where the robot was, None while it was lost."""
+        """Return the robot's pose at the stamp, None if it was lost."""
         return self.track.at(stamp)
 
     def region_at(self, position: np.ndarray) -> tuple[int, str]:
-        """Return id and label of the region at a place; 0, "" where none is known."""
+        """Return id and label of the region at a place; 0, "" if it is unknown."""
         identity = self._scene.region_at(position)
         region = self._scene.regions.get(identity)
         return identity, "" if region is None else clean_text(region.label)
 
-    # --- within -----------------------------------------------------------------------------------------------
+    # --- internal ---------------------------------------------------------------------------------------------
 
     def _accept(self, stream: str, stamp: float) -> bool:
-        """Return whether a record counts; the stamps of a stream increase."""
+        """Return whether a record is accepted; the stamps of a stream must increase."""
         if not math.isfinite(stamp):
             self.counts["invalid"] += 1
             return False
-        if stamp < self._newest - self.config.clock_jump:
+        if stamp < self._newest - SEGMENT_CLOCK_JUMP:
             self.counts["clock_set"] += 1
             self._begin_anew()
             self._streams.clear()
@@ -174,18 +178,18 @@ class Segmenter:
     def _window(self, stream: str, stamp: float) -> _Window | None:
         if not self._accept(stream, stamp):
             return None
-        index = math.floor(stamp / self.config.seconds)
+        index = math.floor(stamp / SEGMENT_SECONDS)
         if index <= self._closed:
             self.counts["late"] += 1
             return None
         if index not in self._windows:
             self._windows[index] = _Window()
             if self._deed:
-                self._windows[index].deeds.append((index * self.config.seconds, self._deed))
+                self._windows[index].deeds.append((index * SEGMENT_SECONDS, self._deed))
         return self._windows[index]
 
     def _begin_anew(self) -> None:
-        """Drop what is under way: the clock or the map is another one."""
+        """Drop unfinished segments after a change of the clock or the map."""
         self._windows.clear()
         self.track.clear()
 
@@ -200,13 +204,13 @@ class Segmenter:
         for index in indices:
             window = self._windows.pop(index)
             self._closed = max(self._closed, index)
-            memory = self._memory_of(index * self.config.seconds, window)
+            memory = self._memory_of(index * SEGMENT_SECONDS, window)
             if memory is not None:
                 made.append(memory)
         return made
 
     def _memory_of(self, start: float, window: _Window) -> Memory | None:
-        end = start + self.config.seconds
+        end = start + SEGMENT_SECONDS
         if self.track.is_lost(start, end):
             self.counts["lost"] += 1
             return None
@@ -221,11 +225,11 @@ class Segmenter:
         region_id, region = self.region_at(pose.position)
         labels = {identity: found.label for identity, found in self._scene.regions.items()}
         driven, turned = self.track.driven(start, end), self.track.turned(start, end)
-        deeds = deeds_done([text for _, text in sorted(window.deeds)], driven, turned, self.config)
+        deeds = deeds_done([text for _, text in sorted(window.deeds)], driven, turned)
         if not things and deeds == (STANDING,):
             return None
         content = SegmentContent(things, labels, deeds, driven, region, self._scene.rooms)
-        text = compose_caption(content, self.config)
+        text = compose_caption(content)
         if not text.strip():
             return None
         return Memory(
@@ -246,14 +250,14 @@ class Segmenter:
         )
 
     def _between(self, start: float, end: float) -> Pose | None:
-        """Return a trusted pose in the middle of a segment in which nothing was seen."""
+        """Return the robot's pose in the middle of a segment, None if it was lost."""
         return self.track.at((start + end) / 2.0)
 
     def _things(self, window: _Window, stamps: list[float]) -> tuple[SeenThing, ...]:
-        """Return what the images of these stamps showed, largest first; entities that merged meanwhile are one.
+        """Return the objects in the images of these stamps, largest first; merged entities count as one.
 
-        Entities are as the scene knows them now, at the end of the segment: a thing that was confirmed in its last
-        second is in it. One that the scene has dropped is as it was when it was seen.
+        Entities have their state at the end of the segment, so an object that was confirmed in its last
+        second is included. An entity that the scene has dropped has its state at the last sighting.
         """
         pixels: dict[int, int] = {}
         for stamp in stamps:
@@ -265,11 +269,11 @@ class Segmenter:
         self._look_up(window, pixels)
         found = [SeenThing(window.known[i], count) for i, count in pixels.items() if i in window.known]
         found.sort(key=lambda thing: (-thing.pixels, thing.entity.id))
-        return tuple(found[: self.config.max_primitives])
+        return tuple(found[:SEGMENT_MAX_PRIMITIVES])
 
 
 def primitive_of(entity: Entity, pixels: int = 0) -> Primitive:
-    """Return the entity as it is now."""
+    """Return the entity in its present state as a primitive."""
     low, high = np.asarray(entity.box_min, float), np.asarray(entity.box_max, float)
     return Primitive(
         entity.id,

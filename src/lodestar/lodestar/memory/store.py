@@ -1,4 +1,4 @@
-"""The store of the memory: a database that keeps everything, and an index of its vectors (ADR 0063)."""
+"""Store of the memory: a database with all records, and an index of their vectors (ADR 0063)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,17 @@ import numpy as np
 from lodestar.keyframes.records import ImageName
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.database import Database
-from lodestar.memory.errors import BadMemory, NoQueryVectors, NoSuchMemory, NotErased, StoreError
+from lodestar.memory.errors import (
+    BadMemory,
+    NoQueryVectors,
+    NoSuchMemory,
+    NotErased,
+    OtherStoreVersion,
+    StoreError,
+)
 from lodestar.memory.milvus_copy import MilvusCopy
 from lodestar.memory.milvus_index import FILE as LITE_FILE
 from lodestar.memory.milvus_index import MilvusIndex
-from lodestar.memory.old_journal import convert_journal
 from lodestar.memory.owner import StoreOwner
 from lodestar.memory.record_json import checked_vector, cleaned
 from lodestar.memory.records import EventKind, MapName, Memory, Source
@@ -30,45 +36,48 @@ from lodestar.memory.upkeep import Embed, Upkeep
 from lodestar.memory.vector_index import MatrixIndex, VectorIndex
 from lodestar.storage.private import state_home
 
-_FOLDER = "memory"  # in the user's state folder
-_CLOSING = 30.0  # seconds of real time in which the worker ends its turn
-_ERASING = (
-    30.0  # seconds of real time in which forgotten content is erased; chosen: an image store that is busy
-)
+STORE_MAX_TEXT = 4000  # most characters of a text, longer ones are cut; chosen: 12 times a caption
+STORE_MAX_PRIMITIVES = 256  # most objects of one record, the largest in the image; chosen
+
+_FOLDER = "memory"  # folder name in the user's state folder
+_CLOSING = 30.0  # seconds of real time for the worker to end its turn
+_ERASING = 30.0  # seconds of real time to erase forgotten content; chosen: an image store may be busy
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """State of the store. problems: sentences by department (database, embedder, milvus, images, search); {} = none."""
+    """State of the store: counts, sizes and problems.
 
-    records: int  # that are there, of every map
-    other_maps: int  # of these, records that belong to another map than the store is on
-    pending: int  # changes that Milvus has not yet, and records without a vector
+    problems: by part of the store (database, embedder, milvus, images, search), a sentence each; {} = none.
+    """
+
+    records: int  # number of memories of all maps
+    other_maps: int  # number of these on other maps than the current one
+    pending: int  # changes not yet in Milvus, and records without a vector
     unembedded: int  # records without a vector
-    forgotten: int  # tombstones
-    unerased: int  # of these, memories whose content is still to be erased somewhere
-    clock_steps: int  # since the store was opened: records that start before the one accepted before them
-    texts_cut: int  # since the store was opened
-    unreadable: (
-        int  # likewise, records that were damaged on the disk, and lines of an older journal that were
-    )
-    store_bytes: int  # of the database and its write-ahead log
-    cache_bytes: int  # memory of the vectors
+    forgotten: int  # number of tombstones
+    unerased: int  # number of these whose content must still be erased somewhere
+    clock_steps: int  # since opening: records that start before the one accepted before them
+    texts_cut: int  # since opening: texts that were cut
+    unreadable: int  # since opening: records damaged on the disk
+    store_bytes: int  # size of the database and its write-ahead log
+    cache_bytes: int  # size of the vectors in memory
     problems: dict[str, str]
 
 
 class MemoryStore:
     """Memories that survive kill -9 once `add` has returned. One process owns the folder. Thread-safe.
 
-    `open` raises StoreLocked, StoreFull, StoreUnwritable, ForeignStore, OtherStoreVersion or DamagedStore. A Milvus
-    that cannot be used is a problem in `statistics`, no error: searches go on without it and it is filled later.
+    `open` raises StoreLocked, StoreFull, StoreUnwritable, ForeignStore, OtherStoreVersion or DamagedStore. If
+    Milvus cannot be used, `statistics` reports a problem and nothing is raised: searches work without Milvus,
+    and it is filled later.
     """
 
     def __init__(self, rows: Rows, owner: StoreOwner, index: VectorIndex, **calls: Any):
         self.config = rows.config
         self._rows, self._owner, self._index = rows, owner, index
         self._embed: Embed | None = calls["embed"]
-        self._lock = threading.Lock()  # of the fields below
+        self._lock = threading.Lock()  # guards the fields below
         self._map, self._session = MapName(1), ""
         self._last_start = float("-inf")
         self._clock_steps = self._texts_cut = 0
@@ -85,27 +94,31 @@ class MemoryStore:
         on_erased: Callable[[Sequence[ImageName]], None] | None = None,
         milvus: MilvusIndex | None = None,
     ) -> MemoryStore:
-        """Open or create the store, which takes about 1 s for 100,000 memories. A journal of an older version becomes
-        a database first.
+        """Open or create the store; takes about 1 s for 100,000 memories.
 
-        embed: phrases -> (N, D) unit rows, called by the worker, and by `search` for words without vectors; None =
-        vectors are given with each memory and request. on_erased: gets the names of keyframes that only forgotten
-        memories referred to, so that their images are erased; called by the worker, and again if it raises. None =
-        their erasure waits for an owner that gives it. milvus: another client than that of the configuration.
+        embed: phrases -> (N, D) unit rows, called by the worker, and by `search` for words without vectors;
+        None = vectors are given with each memory and request. on_erased: gets the names of keyframes that
+        only forgotten memories referred to, so that their images are erased; called by the worker, and again
+        if it raises. None = their erasure waits until the store is opened with a callback. milvus: client to
+        use instead of the configured one.
         """
         folder = Path(config.folder).expanduser().absolute() if config.folder else state_home() / _FOLDER
         owner = StoreOwner(folder)
         database: Database | None = None
         try:
+            if any(folder.glob("journal-*.log")):
+                raise OtherStoreVersion(
+                    f"{folder} has the journal of a memory of version 0.3 or older: export it with that version and "
+                    "import the file here, or choose another folder"
+                )
             database = Database(folder)
             rows = Rows(database, config, uuid.uuid4().hex[:12])
-            convert_journal(folder, rows)
             index: VectorIndex
             if config.backend == "sqlite":
                 index = MatrixIndex(rows)
             else:
                 index = MilvusCopy(rows, milvus or MilvusIndex(config, folder))
-            if config.backend != "milvus_lite":  # a copy that nobody would erase from
+            if config.backend != "milvus_lite":  # else content would stay in a copy that is never erased
                 shutil.rmtree(folder / LITE_FILE, ignore_errors=True)
             return cls(rows, owner, index, embed=embed, on_erased=on_erased)
         except BaseException:
@@ -122,7 +135,7 @@ class MemoryStore:
 
     @property
     def map(self) -> MapName:
-        """Return the map that requests are about that name none."""
+        """Return the map for requests that name none."""
         return self._map
 
     @property
@@ -131,23 +144,22 @@ class MemoryStore:
         return self._rows.name
 
     def use_map(self, name: MapName, session: str = "") -> None:
-        """Set the map that the robot is on. session: tells maps without fingerprint, not saved yet, apart."""
+        """Set the robot's map. session: distinguishes maps without a fingerprint."""
         with self._lock:
             self._map, self._session = name, session
 
     def add(self, memory: Memory, vector: np.ndarray | None = None, origin: str = "") -> int:
-        """Keep a memory and return its id: acknowledged, it survives kill -9 now and a power cut after `sync_interval`.
+        """Store a memory and return its id; it survives kill -9 now and a power cut after `sync_interval`.
 
         Takes no longer than a write into the page cache. The id of the memory must be 0. vector: (D,), or None for the
-        worker to embed the text. origin: of one that is imported. Control characters become spaces; a long text is
-        cut and ends with "… (cut)".
-        Raises BadMemory, NoSuchMemory for a correction of nothing, StoreFull or StoreUnwritable, and then nothing
-        is kept.
+        worker to embed the text. origin: store and id of an imported memory. Control characters become spaces; a long
+        text is cut and ends with "… (cut)". Raises BadMemory, NoSuchMemory for a correction of a missing memory,
+        StoreFull or StoreUnwritable; then nothing is stored.
         """
         if memory.id:
             raise BadMemory("a new memory has the id 0; the store gives it one")
         self._check_open()
-        kept, cut = cleaned(memory, self.config.max_text, self.config.max_primitives)
+        kept, cut = cleaned(memory, STORE_MAX_TEXT, STORE_MAX_PRIMITIVES)
         kept = replace(kept, robot=self.config.robot)
         unit = None if vector is None else checked_vector(vector, self.config.dimension)
         identity = self._rows.add(kept, unit, origin)
@@ -163,17 +175,17 @@ class MemoryStore:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Keep what the block adds all at once or, where it raises, nothing of it; a record alone writes ten pages.
+        """Store all memories added in the block or, if it raises, none.
 
-        Other threads that add wait for the block. It adds no corrections and no vectors, of which the index hears at
-        once.
+        Adding them one by one would write ten pages each. Other threads that add wait for the block. It must
+        not add corrections or vectors, which change the index at once.
         """
         self._check_open()
         with self._rows.database.write():
             yield
 
     def get(self, identity: int) -> Memory:
-        """Return a memory, also one that was corrected. Raises NoSuchMemory."""
+        """Return a memory, even if it was corrected. Raises NoSuchMemory."""
         self._check_open()
         self._rows.check(identity)
         found = self._rows.memories([identity])
@@ -184,10 +196,11 @@ class MemoryStore:
         return found[identity][0]
 
     def search(self, request: Request) -> list[Hit]:
-        """Return what passes the request's filters, most alike first or in its order; also what was added just now.
+        """Return the memories that pass the request's filters, most similar first.
 
-        Never returns memories of another map. Raises NoQueryVectors where words cannot be embedded,
-        IndexUnavailable where other robots are asked and Milvus does not work.
+        Without search phrases they have the request's order. Memories added just before are included, and
+        memories of another map never. Raises NoQueryVectors if words cannot be embedded, IndexUnavailable if
+        other robots are requested and Milvus does not work.
         """
         self._check_open()
         queries = self._queries(request)
@@ -196,7 +209,7 @@ class MemoryStore:
             if self.config.backend == "milvus":
                 return self._index.fleet(queries, request)
             if not {self.config.robot, *EVERY_ROBOT} & set(request.robots):
-                return []  # the folder has this robot alone
+                return []  # the folder holds only this robot's memories
         if queries is None:
             ids = dict.fromkeys(self._rows.first(request, session), 0.0)
         else:
@@ -208,8 +221,10 @@ class MemoryStore:
         return self._hits(ids, queries)
 
     def last_sights(self, limit: int) -> list[Memory]:
-        """Return the last memory of this map that shows each thing of each session, and the last that tells that it is
-        gone; of the `limit` things that were remembered last, oldest first.
+        """Return the last memory of each object on this map, and the last one that reports it gone.
+
+        Objects of different sessions are different. Limited to the `limit` objects that were remembered last;
+        oldest first.
         """
         self._check_open()
         request, session = self._on_map(Request(limit=limit))
@@ -217,16 +232,15 @@ class MemoryStore:
         return [memory for _, (memory, _) in sorted(found.items())]
 
     def pin(self, identity: int, pinned: bool = True) -> None:
-        """Keep a memory from being thinned out, or allow it again. Raises NoSuchMemory."""
+        """Set whether a memory is protected from thinning. Raises NoSuchMemory."""
         self._check_open()
         self._rows.pin(identity, pinned)
 
     def correct(self, identity: int, text: str, **changes: Any) -> int:
-        """Add a memory that replaces another one, and what corrected that before, in answers; returns its id. The
-        others stay as history.
+        """Add a memory that replaces another one, and its earlier corrections, in answers; return its id.
 
-        changes: further fields of the new memory, which otherwise are those of the old one. Raises NoSuchMemory,
-        BadMemory.
+        The replaced memories stay in the store. changes: further fields of the new memory, which are
+        otherwise copied. Raises NoSuchMemory, BadMemory.
         """
         old = self.get(identity)
         told = {"source": Source.OPERATOR, "event": EventKind.TOLD, **changes}
@@ -237,8 +251,9 @@ class MemoryStore:
         return self.add(new)
 
     def uncaptioned(self, limit: int) -> list[Memory]:
-        """Return the newest segments of this map whose caption was composed, the newest first: those of the newest
-        `limit` that have images, and a vector already.
+        """Return this map's segments that have a composed caption, images and a vector, newest first.
+
+        Only the newest `limit` memories from detections are considered.
         """
         self._check_open()
         request, session = self._on_map(Request(sources=frozenset({Source.DETECTOR}), limit=limit))
@@ -248,7 +263,7 @@ class MemoryStore:
         return [memory for memory in settled if memory.event is None and memory.keyframe_ids]
 
     def recaption(self, identity: int, text: str) -> None:
-        """Give a segment a vision model's words in the place of those that were composed, which are gone then.
+        """Replace a segment's composed caption by a vision model's; the old text is lost.
 
         Raises NoSuchMemory, BadMemory for words without letters or a memory that `uncaptioned` would not return.
         """
@@ -259,30 +274,31 @@ class MemoryStore:
             new = replace(old, text=text, source=Source.CAPTIONER)
         except ValueError as error:
             raise BadMemory(f"the caption cannot be kept: {error}") from error
-        self._rows.recaption(cleaned(new, self.config.max_text, self.config.max_primitives)[0])
+        self._rows.recaption(cleaned(new, STORE_MAX_TEXT, STORE_MAX_PRIMITIVES)[0])
 
     def mentioning(
         self, words: str, window: tuple[float, float] | None = None, *, corrected: bool = True
     ) -> list[int]:
-        """Return the ids of all memories of this map that hold the words, whatever their case, and reach into a window
-        in seconds, oldest first. corrected: also those that were corrected.
+        """Return the ids of this map's memories that contain the words and overlap a window, oldest first.
+
+        Case is ignored. window: (first, last) stamp, seconds, None = any time. corrected: also memories that
+        were corrected.
         """
         self._check_open()
         request, session = self._on_map(Request(window=window))
         return self._rows.mentioning(plain_words(words), request, session, corrected=corrected)
 
     def forget(self, memories: int | Sequence[int]) -> list[int]:
-        """Forget a memory or several, by id, with all that they correct and that corrects them; returns the ids.
+        """Forget memories by id, with all that they correct and that corrects them; return the ids.
 
-        When it returns, their texts, vectors and images are in no file any more; tombstones without content stay.
-        Raises NoSuchMemory; NotErased where they are in no answer any more, but an image store or Milvus cannot erase
-        now.
+        Afterwards no file contains their texts, vectors and images; tombstones without content stay. Raises
+        NoSuchMemory; NotErased if they are gone from answers, but an image store or Milvus cannot erase now.
         """
         self._check_open()
         named = [memories] if isinstance(memories, int) else [int(i) for i in memories]
         for identity in named:
             self._rows.check(identity)
-        gone = self._rows.forget(named)  # what is thinned out this moment is erased too
+        gone = self._rows.forget(named)  # memories that were just thinned out are erased too
         wanted = set(gone)
         if wanted and not self._upkeep.flush(_ERASING, lambda: wanted.isdisjoint(self._rows.unfinished())):
             why = "; ".join(self._upkeep.problems.values()) or "the worker of the memory is busy"
@@ -292,31 +308,32 @@ class MemoryStore:
         return gone
 
     def images(self, limit: int) -> list[ImageName]:
-        """Return the keyframes of every run that memories refer to, at most `limit`, the most important first: those of
-        own memories before imported ones, of pinned memories, then of operator's words and events, then of the others;
-        the newest first.
+        """Return the keyframes of all runs that memories refer to, at most `limit`, the most important first.
+
+        Order: own memories before imported ones; pinned, then statements and events, then the others; newest first.
         """
         return self._rows.images(limit)
 
     def identities(self) -> list[int]:
-        """Return the ids of everything that is there, oldest first."""
+        """Return the ids of all memories, oldest first."""
         return self._rows.identities()
 
     def origin_of(self, identity: int) -> str:
-        """Return where a memory came from: store and id there."""
+        """Return the origin of a memory, "STORE:ID": the store that recorded it, and its id there."""
         return self._rows.origin_of(identity)
 
     def identity_of(self, origin: str) -> int | None:
-        """Return the id that a memory of that origin has here, or had before it was forgotten; None for any other."""
+        """Return the (maybe former) id in this store of the memory with an origin; None if it has none."""
         return self._rows.identity_of(origin)
 
     def has(self, identity: int) -> bool:
-        """Return whether the memory is there."""
+        """Return whether the memory exists."""
         return self._rows.has(identity)
 
     def flush(self, timeout: float = 60.0) -> bool:
-        """Wait until everything is embedded, in Milvus and erased. Returns whether it is; the statistics say why
-        not.
+        """Wait until all memories are embedded, in Milvus, and erased if forgotten.
+
+        Returns False on timeout; `statistics` then gives the reason.
         """
         return self._upkeep.flush(timeout)
 
@@ -342,7 +359,7 @@ class MemoryStore:
         )
 
     def close(self) -> None:
-        """Write what is written to the disk and give the folder back. Safe to repeat."""
+        """Write all data to the disk and release the folder. Safe to repeat."""
         with self._lock:
             if self._closed:
                 return
@@ -356,12 +373,12 @@ class MemoryStore:
             raise StoreError("the memory is closed; open it again")
 
     def _on_map(self, request: Request) -> tuple[Request, str]:
-        """Return the request about a map, and the session that tells it apart if it was never saved."""
+        """Return the request with its map filled in, and the session that identifies an unsaved map."""
         with self._lock:
             return (request if request.map is not None else replace(request, map=self._map)), self._session
 
     def _hits(self, scores: dict[int, float], queries: np.ndarray | None) -> list[Hit]:
-        """Return the memories of these ids in this order, with their exact cosine, without one that is gone."""
+        """Return the memories with these ids, in order, with exact cosines; missing ones are left out."""
         found = self._rows.memories(scores)
         hits = []
         for identity in scores:
@@ -383,7 +400,7 @@ class MemoryStore:
         else:
             try:
                 given = np.asarray(self._embed(list(request.phrases)), np.float32)
-            except Exception as error:  # an injected model
+            except Exception as error:  # an injected model may raise anything
                 raise NoQueryVectors(
                     f"the words cannot be embedded now ({error}): ask by time, place or thing, or again later"
                 ) from error

@@ -20,14 +20,16 @@ from lodestar.storage.records import decode, encode
 
 FORMAT = "lodestar-memory-export"
 VERSION = 1
-_LONGEST = 4 * 2**20  # characters of a line that is read; chosen: 10 times the longest that is written
-_MOST_TOLD = 100  # bad lines that are told one by one
-_NO_CORRECTION = ('"corrects":""', '"corrects": ""')  # in a line as it is exported, now and by 0.3
-_TOGETHER, _TOGETHER_SIZE = 100, 2**18  # lines and characters of a group; chosen: others wait some 50 ms
+_LONGEST = 4 * 2**20  # most characters of a line; chosen: 10 times the longest line that is written
+_MOST_TOLD = 100  # most bad lines that are reported one by one
+# text in an exported line without correction, now and in 0.3
+_NO_CORRECTION = ('"corrects":""', '"corrects": ""')
+# lines and characters per transaction; chosen: other writers wait some 50 ms
+_TOGETHER, _TOGETHER_SIZE = 100, 2**18
 
 
 class _Line(Struct):
-    """A line of the file: its head with format and version, or a memory."""
+    """Line of an exported file: its header with format and version, or a memory."""
 
     origin: str = ""
     corrects: str = ""
@@ -38,9 +40,10 @@ class _Line(Struct):
 
 @dataclass(frozen=True)
 class Imported:
-    """Outcome of an import. known: memories that were here already. forgotten: those that had been forgotten here.
+    """Result of an import. known: number of memories that were here already.
 
-    bad: number of the line and what is wrong, the first 100; bad_lines: all of them. None of them was taken.
+    forgotten: number of memories that were forgotten here. bad: (line number, fault) of the first 100
+    rejected lines; bad_lines: their total number.
     """
 
     added: int
@@ -51,16 +54,16 @@ class Imported:
 
 
 def export_file(name: str, folder: Path) -> Path:
-    """Return the path of a new file in the folder that memories may be exported into, which is made.
+    """Return the path of a new file in the export folder, which is created.
 
-    Raises ValueError, with what to do, for a path outside of it, also by a link, and for a file that is there.
+    Raises ValueError, with a remedy, for a path outside the folder, also by a link, and for an existing file.
     """
     advice = f"give a new name, which becomes a file in {folder}"
     if not name.strip() or "\0" in name:
         raise ValueError(f"the file has no name: {advice}")
     path = (folder / Path(name).expanduser()).resolve()
     if not path.is_relative_to(folder.resolve()) or path == folder.resolve():
-        raise ValueError(f"memories are exported into {folder} alone (exports), not to {path}: {advice}")
+        raise ValueError(f"memories are exported into {folder} alone, not to {path}: {advice}")
     if path.exists():
         raise ValueError(f"{path} is there already and is not replaced: {advice}")
     try:
@@ -71,10 +74,10 @@ def export_file(name: str, folder: Path) -> Path:
 
 
 def export_jsonl(store: MemoryStore, path: Path) -> int:
-    """Write every memory to a file that only its owner can read, one JSON value a line. Returns their number.
+    """Write all memories to a file that only its owner can read, one JSON value a line. Returns their number.
 
-    The file appears whole or not at all; one that is there is not replaced (FileExistsError). Vectors are left out:
-    they are computed again from the words.
+    The file appears complete or not at all; an existing file is not replaced (FileExistsError). Vectors are left out,
+    because they can be computed from the texts.
     """
     count = 0
     with whole_file(path, replace=False) as unfinished, open(unfinished, "wb") as out:
@@ -83,7 +86,7 @@ def export_jsonl(store: MemoryStore, path: Path) -> int:
         for identity in store.identities():
             try:
                 memory = store.get(identity)
-            except NoSuchMemory:  # forgotten meanwhile
+            except NoSuchMemory:  # forgotten during the export
                 continue
             origin = store.origin_of(identity)
             corrects = store.origin_of(memory.corrects) if memory.corrects else ""
@@ -93,9 +96,10 @@ def export_jsonl(store: MemoryStore, path: Path) -> int:
 
 
 def import_jsonl(store: MemoryStore, path: Path) -> Imported:
-    """Add the memories of a file that are neither here nor were forgotten here. The same file again adds nothing.
+    """Add the memories of a file that are not in the store and were not forgotten there.
 
-    A line that is no memory is skipped and told. Raises OSError where the file cannot be read, StoreFull.
+    Importing a file twice adds nothing. Malformed lines are skipped and reported. Raises OSError if the file
+    cannot be read, StoreFull.
     """
     found = Counter[str]()
     bad: list[tuple[int, str]] = []
@@ -112,7 +116,10 @@ def import_jsonl(store: MemoryStore, path: Path) -> Imported:
 
 
 def _take(store: MemoryStore, text: str | None) -> str:
-    """Add the memory of a line; return what came of it. Raises BadMemory, ValueError, NoSuchMemory."""
+    """Add the memory of a line; return the result: "added", "known", "forgotten" or "head" for the header.
+
+    Raises BadMemory, ValueError, NoSuchMemory.
+    """
     if text is None:
         raise BadMemory(f"the line has more than {_LONGEST} characters")
     line = decode(text, _Line)
@@ -127,13 +134,13 @@ def _take(store: MemoryStore, text: str | None) -> str:
     memory = from_json(line.memory)
     corrects = store.identity_of(_origin(line.corrects)) if line.corrects else None
     if corrects is not None and not store.has(corrects):
-        return "forgotten"  # its words are about what was forgotten
+        return "forgotten"  # its text describes a memory that was forgotten
     store.add(replace(memory, id=0, corrects=corrects or 0), origin=origin)
     return "added"
 
 
 def _groups(lines: Iterable[tuple[int, str | None]]) -> Iterator[list[tuple[int, str | None]]]:
-    """Yield the lines in groups that are kept together; one that may be a correction is alone."""
+    """Yield the lines in groups, one per transaction; a line that may be a correction is alone."""
     group: list[tuple[int, str | None]] = []
     size = 0
     for number, text in lines:
@@ -151,7 +158,7 @@ def _groups(lines: Iterable[tuple[int, str | None]]) -> Iterator[list[tuple[int,
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str | None]]:
-    """Yield number and text of every line that is not blank, None for one that is too long."""
+    """Yield (number, text) of each line that is not blank; text None for a line that is too long."""
     with open(path, encoding="utf-8", errors="replace") as file:
         number = 0
         while text := file.readline(_LONGEST):
@@ -166,7 +173,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str | None]]:
 
 
 def _origin(text: str) -> str:
-    """Return the origin of a memory, as STORE:ID. Raises BadMemory."""
+    """Return the origin of a memory, STORE:ID, unchanged. Raises BadMemory for another form."""
     store, _, identity = text.rpartition(":")
     if not (store and identity.isdecimal() and len(text) <= 200):
         raise BadMemory(f"its origin {text[:40]!r} is none; it needs the form STORE:NUMBER")

@@ -1,4 +1,7 @@
-"""The one worker of the store: durability, embedding, the index, erasure and retention, so that no callback waits."""
+"""The memory store's only worker thread, so that callbacks do not wait.
+
+It makes data durable, embeds texts, fills the index, erases forgotten content and thins old memories.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,16 @@ from lodestar.memory.vector_index import VectorIndex
 Embed = Callable[[Sequence[str]], np.ndarray]
 
 
-class Upkeep:
-    """A thread that works off what waits. What fails is told in `problems` and tried again; nothing is lost by it.
+STORE_THIN_TO = 0.9  # share of max_records left by a thinning, 0..1; chosen: it runs seldom
+STORE_EMBED_BATCH = 64  # texts per call of the embedder; the embedder's own batch
 
-    embed: phrases -> (N, D) unit rows; None = vectors are only given. on_erased: gets the names of keyframes that only
-    forgotten memories referred to; None = their erasure waits for an owner that has it.
+
+class Upkeep:
+    """Worker thread of a memory: embeds texts, fills the index, saves, and erases forgotten content.
+
+    Failures are reported in `problems` and retried; no data is lost. embed: phrases -> (N, D) unit rows; None
+    = only vectors that callers pass with their memories are used. on_erased: gets the names of keyframes that
+    only forgotten memories referred to; None = their erasure waits until the store is opened with a callback.
     """
 
     def __init__(
@@ -37,25 +45,28 @@ class Upkeep:
         self.problems: dict[str, str] = {}
         self._retry_at: dict[str, float] = {}
         self._saved_at = 0.0
-        self._counted = -1  # changes of the database when retention last looked
+        self._counted = -1  # value of the database's `changes` at the last check for retention
         self._turns = 0
-        self._erasing: set[int] = set()  # forgotten memories that the index was told of
+        self._erasing: set[int] = set()  # ids of forgotten memories that were passed to the index
         self._ending = False
         self._called = threading.Event()
         self._done = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="memory_upkeep", daemon=True)
 
     def start(self) -> None:
-        """Begin to work."""
+        """Start the thread."""
         self._thread.start()
 
     def flush(self, timeout: float, until: Callable[[], bool] | None = None) -> bool:
-        """Wait until nothing is left to do, or until something holds. Returns whether; `problems` says why not."""
+        """Wait until no work is left, or until the condition `until` holds; return whether that was reached.
+
+        `problems` gives the reason if not.
+        """
         ends = time.monotonic() + timeout
         self._retry_at.clear()
         while True:
             with self._done:
-                turn = self._turns + 2  # the turn that runs now may have begun before the call
+                turn = self._turns + 2  # the current turn may have begun before this call
                 while self._turns < turn and time.monotonic() < ends and self._thread.is_alive():
                     self._called.set()
                     self._done.wait(min(1.0, ends - time.monotonic()))
@@ -65,7 +76,7 @@ class Upkeep:
                 return False
 
     def close(self, timeout: float) -> None:
-        """End the thread after one last turn."""
+        """Stop the thread after one more turn of work, and close the index."""
         self._ending = True
         self._called.set()
         if self._thread.is_alive():
@@ -74,7 +85,7 @@ class Upkeep:
             self._guarded("milvus", self._index.close)
 
     def _idle(self) -> bool:
-        """Return whether nothing is left to do but what nobody can do without an embedder."""
+        """Return whether no work is left, apart from embedding without an embedder."""
         waits = self._embed is not None and self._rows.unembedded(1)
         return not waits and not self._index.waiting and not self._rows.unfinished()
 
@@ -93,7 +104,7 @@ class Upkeep:
             self._done.notify_all()
 
     def _turn(self) -> bool:
-        """Do a bounded part of the work. Returns whether more can be done at once."""
+        """Do a bounded part of each kind of pending work. Returns whether more work can be done now."""
         self._guarded("database", self._keep)
         more = bool(self._guarded("embedder", self._embed_some))
         more |= bool(self._guarded("milvus", self._index.work_off))
@@ -101,14 +112,17 @@ class Upkeep:
         return more and not self._ending
 
     def _guarded(self, department: str, work: Callable[[], bool | None]) -> bool | None:
-        """Return what the work returns; what it raises is told and the work is tried again later."""
+        """Return the result of the work.
+
+        If it raises, a problem is reported under the name `department`, and the work is retried later.
+        """
         if time.monotonic() < self._retry_at.get(department, 0.0):
             return False
         try:
             result = work()
         except (
             Exception
-        ) as error:  # an injected embedder or callback, Milvus, the disk: none may end the worker
+        ) as error:  # an injected embedder or callback, Milvus or the disk must not end the worker
             told = str(error) if isinstance(error, StoreError) else f"{type(error).__name__}: {error}"
             self.problems[department] = told
             self._retry_at[department] = time.monotonic() + self._config.retry
@@ -122,11 +136,11 @@ class Upkeep:
             self._saved_at = time.monotonic()
         if self._counted != (changes := self._rows.database.changes):
             if (count := self._rows.count()) > self._config.max_records:
-                self._thin(count - int(self._config.max_records * self._config.thin_to))
+                self._thin(count - int(self._config.max_records * STORE_THIN_TO))
             self._counted = changes
 
     def _embed_some(self) -> bool:
-        texts = {} if self._embed is None else self._rows.unembedded(self._config.embed_batch)
+        texts = {} if self._embed is None else self._rows.unembedded(STORE_EMBED_BATCH)
         if not texts or self._embed is None:
             return False
         vectors = np.asarray(self._embed(list(texts.values())), np.float32)
@@ -138,10 +152,10 @@ class Upkeep:
         checked = {i: checked_vector(v, self._config.dimension) for i, v in zip(texts, vectors)}
         for identity in self._rows.embed(checked.items()):
             self._index.put(identity, checked[identity])
-        return len(texts) == self._config.embed_batch
+        return len(texts) == STORE_EMBED_BATCH
 
     def _finish_forgetting(self) -> None:
-        """Erase forgotten content from every file, then the images, and note it. Raises StoreError."""
+        """Erase forgotten content from all files, then the images, and record it. Raises StoreError."""
         gone = self._rows.unfinished()
         self._index.remove([i for i in gone if i not in self._erasing], forgotten=True)
         self._erasing = set(gone)
@@ -159,7 +173,7 @@ class Upkeep:
         self._rows.finish([] if self._index.unerased else gone, images)
 
     def _thin(self, surplus: int) -> None:
-        """Drop so many old memories, those first that others stand for."""
+        """Drop `surplus` old memories, redundant ones first."""
         found = self._rows.aged(self._config.full_time, self._config.long_time)
         if not found:
             return
@@ -172,11 +186,11 @@ class Upkeep:
             [frozenset(map(int, row[4].split(","))) if row[4] else frozenset() for row in found],
             lambda members: self._vectors(identities[members]),
         )
-        gone = self._rows.drop(thinned(candidates, surplus, self._config).tolist())
+        gone = self._rows.drop(thinned(candidates, surplus).tolist())
         self._index.remove(gone)
 
     def _vectors(self, identities: np.ndarray) -> np.ndarray:
-        """Return the vectors (N, D) of memories, zero without one."""
+        """Return the vectors (N, D) of memories, zero for those without one."""
         found = np.zeros((len(identities), self._config.dimension), np.float32)
         place = {int(identity): k for k, identity in enumerate(identities)}
         for part, vectors in self._rows.vectors(identities):

@@ -1,4 +1,4 @@
-"""Port of what finds memories by vectors, and its adapter that keeps all vectors in memory."""
+"""Interface for searching memories by vectors, and its implementation with all vectors in RAM."""
 
 from __future__ import annotations
 
@@ -16,51 +16,48 @@ Scored = tuple[np.ndarray, np.ndarray]  # ids (N,), largest cosines (N,), best f
 
 
 class VectorIndex(Protocol):
-    """Copies of the vectors in the database, for searches. Thread-safe; `work_off` and `close` are the worker's.
+    """Interface of a copy of the database's vectors for searches. Thread-safe.
 
-    problem: why searches go on without it, "" = they do not.
+    Only the worker calls `work_off` and `close`. problem: why searches do not use the copy, "" = they do.
     """
 
     problem: str
 
     def put(self, identity: int, vector: np.ndarray) -> None:
-        """Take the vector (D,) of a memory, at once."""
-        ...
+        """Add the vector (D,) of a memory, without waiting."""
 
     def remove(self, identities: Sequence[int], forgotten: bool = False) -> None:
-        """Leave memories out from now on. forgotten: they are to be erased from every file too."""
-        ...
+        """Leave these memories out of results from now on.
+
+        forgotten: also erase them from the index's files, by `work_off`.
+        """
 
     def nearest(self, queries: np.ndarray, request: Request, session: str) -> Scored:
-        """Return at most `limit` memories that pass the filters by their cosine with queries (M, D)."""
-        ...
+        """Return ids and cosines of the best memories that pass the filters, at most `request.limit`.
+
+        queries: (M, D); the largest cosine with any of them counts.
+        """
 
     def fleet(self, queries: np.ndarray | None, request: Request) -> list[Hit]:
-        """Return what other robots remember. Raises IndexUnavailable where that cannot be told."""
-        ...
+        """Return memories of other robots. Raises IndexUnavailable if they cannot be searched."""
 
     def work_off(self) -> bool:
-        """Do a bounded part of what waits. Returns whether there is more. Raises IndexUnavailable."""
-        ...
+        """Do a bounded part of the pending work. Returns whether there is more. Raises IndexUnavailable."""
 
     @property
     def waiting(self) -> int:
-        """Return the number of changes that wait; above 0 also while it is not known."""
-        ...
+        """Return the number of pending changes, or a number above 0 if it is unknown."""
 
     @property
     def unerased(self) -> bool:
-        """Return whether there may be something of a memory that was forgotten."""
-        ...
+        """Return whether data of forgotten memories may still exist."""
 
     @property
     def bytes(self) -> int:
-        """Return the size of the vectors in memory."""
-        ...
+        """Return the size of the vectors in memory, bytes."""
 
     def close(self) -> None:
-        """End. Raises IndexUnavailable."""
-        ...
+        """Close the index. Raises IndexUnavailable."""
 
 
 class MatrixIndex:
@@ -76,25 +73,28 @@ class MatrixIndex:
 
     @property
     def bytes(self) -> int:
-        """Return the memory of the vectors."""
+        """Return the memory used by the vectors, bytes."""
         return self._matrix.bytes
 
     def put(self, identity: int, vector: np.ndarray) -> None:
-        """See `VectorIndex`."""
+        """Add the vector (D,) of a memory to the matrix."""
         with self._lock:
             self._matrix.put(np.array([identity]), vector[None])
 
     def remove(self, identities: Sequence[int], forgotten: bool = False) -> None:
-        """See `VectorIndex`."""
+        """Remove vectors from the matrix."""
         with self._lock:
             for identity in identities:
                 self._matrix.remove(identity)
 
     def nearest(self, queries: np.ndarray, request: Request, session: str) -> Scored:
-        """See `VectorIndex`."""
+        """Return ids and cosines of the best memories that pass the filters, at most `request.limit`.
+
+        queries: (M, D); the largest cosine with any of them counts.
+        """
         if request.narrowed:
             return self._best_of(self._rows.matching(request, session), queries, request.limit)
-        # Nearly all memories pass: it is quicker to ask the database for the best than for all that pass.
+        # Nearly all memories pass: it is faster to check the best in the database than to list all that pass.
         with self._lock:
             every = self._matrix.identities
         likely, scores = self._best_of(every, queries, 2 * request.limit)
@@ -109,19 +109,22 @@ class MatrixIndex:
         return best(held, cosines(vectors, rows, queries), limit)
 
     def fleet(self, queries: np.ndarray | None, request: Request) -> list[Hit]:
-        """Return nothing: the database has this robot's memories alone."""
+        """Return no hits: the database holds only this robot's memories."""
         return []
 
     def work_off(self) -> bool:
-        """See `VectorIndex`."""
+        """Return False: no work is ever pending."""
         return False
 
     def close(self) -> None:
-        """See `VectorIndex`."""
+        """Do nothing: the matrix needs no closing."""
 
 
 def exact(rows: Rows, identities: np.ndarray, queries: np.ndarray, limit: int) -> Scored:
-    """Return the memories with the largest cosines, read from the database: 0.5 s for 100,000."""
+    """Return ids and cosines of the memories nearest to the queries (M, D), read from the database.
+
+    Takes 0.5 s for 100,000 memories.
+    """
     found = [(np.zeros(0, np.int64), np.zeros(0, np.float32))]
     for part, vectors in rows.vectors(identities):
         found.append(best(part, (vectors.astype(np.float32) @ queries.T).max(axis=1), limit))
@@ -130,7 +133,7 @@ def exact(rows: Rows, identities: np.ndarray, queries: np.ndarray, limit: int) -
 
 
 def best(identities: np.ndarray, scores: np.ndarray, limit: int) -> Scored:
-    """Return those with the largest scores, best first, the newest first among equals."""
+    """Return the ids with the largest scores, and the scores, best first; of equal ones the newest first."""
     if len(identities) > limit:
         chosen = np.argpartition(-scores, limit - 1)[:limit]
         identities, scores = identities[chosen], scores[chosen]

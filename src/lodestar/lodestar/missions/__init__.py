@@ -1,1 +1,1 @@
-"""Missions: a file of steps, when they are done, and a journal from which they go on after a crash."""
+"""Missions: files of steps with times, and a journal from which a mission resumes after a crash."""

@@ -1,7 +1,7 @@
-"""The journal of a mission: written before and after each step, so that a killed runner's successor goes on.
+"""Journal of a mission, written before and after each step, so that a restarted runner can resume.
 
-An end that is in the journal is never done again. A step that was begun and has no end is done again, or its outcome is
-fetched where it is still to be had; so every step is done at least once.
+A step with an end in the journal is never repeated. A step without an end is repeated, or its outcome is fetched if
+it is still available. So every step is done at least once.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from lodestar.storage.records import Stamp
 
 FILE, LOCK, REPORTS = "journal", "LOCK", "reports"
 _KIND, _VERSION = "mission", 1
-MAX_BYTES = 4 << 20  # of the journal; chosen: thousands of rounds
+MAX_BYTES = 4 << 20  # limit of the journal; chosen: thousands of rounds
 
 
 class JournalBusy(RuntimeError):
-    """Another process runs this mission."""
+    """Error: another process is running this mission."""
 
 
 class _Line(Struct, frozen=True, tag_field="op"):
@@ -54,9 +54,10 @@ class _RoundEnd(_Line, frozen=True, tag="round_end"):
 
 
 class Begun(_Line, frozen=True, tag="begin"):
-    """An attempt without an end. token: names the goal that was sent. until: end of a wait, seconds since the epoch.
+    """The beginning of an attempt at a step.
 
-    words: of the step.
+    token: identifies the goal sent to the robot. until: end of a wait, seconds since the epoch. words: the
+    step as a sentence.
     """
 
     step: int
@@ -85,7 +86,11 @@ Line = _Run | _RunEnd | _Round | _RoundEnd | Begun | _End
 
 @dataclass(frozen=True)
 class StepRecord:
-    """A step that is over, done or not. begun, ended: seconds since the epoch, of its first and its last attempt."""
+    """Outcome of a step's newest attempt.
+
+    begun: time of the first attempt's beginning; ended: end of the newest one; both in seconds since the
+    epoch.
+    """
 
     step: int
     title: str
@@ -98,29 +103,29 @@ class StepRecord:
 
 @dataclass
 class RoundState:
-    """Progress of one round. due: seconds since the epoch at which it was to begin."""
+    """Progress of one round. due: scheduled begin, seconds since the epoch."""
 
     number: int
     due: float
     begun: float
     records: list[StepRecord] = field(default_factory=list)
-    pending: StepRecord | None = None  # the next step, where it was tried and is not over
-    open: Begun | None = None  # an attempt that a dead runner left
+    pending: StepRecord | None = None  # the next step, if it was tried and has to be tried again
+    open: Begun | None = None  # an attempt that a crashed runner left open
     attempts: int = 0  # ended attempts of the next step
-    first: float = 0.0  # time of the first of them
-    words: list[str] = field(default_factory=list)  # of each step that was begun
+    first: float = 0.0  # time of the first attempt, seconds since the epoch
+    words: list[str] = field(default_factory=list)  # sentence of each begun step
 
     @property
     def next_step(self) -> int:
-        """Return the index of the first step that is not over."""
+        """Return the index of the first step that still has to be done or tried again."""
         return len(self.records)
 
 
 class MissionJournal:
-    """The journal of one mission in a folder of its own; one process at a time.
+    """Journal of one mission in its own folder; one process at a time.
 
-    run: number of the run, 0 = none. round: the round that is not over. last: number, due time and beginning of the
-    newest round. problems: lines that could not be read. Raises JournalBusy, OSError, UnsafeFolder.
+    run: number of the run, 0 = none. round: the current round. last: number, due time and begin of the newest round.
+    problems: unreadable lines. Raises JournalBusy, OSError, UnsafeFolder.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -135,24 +140,24 @@ class MissionJournal:
         self._file = JournalFile[Line](folder / FILE, _KIND, _VERSION, Line, max_bytes=MAX_BYTES)
         self.problems = self._file.problems
         self.run, self.run_begun, self.run_over = 0, 0.0, True
-        self.failed = False  # a step of the run failed and the run went on
+        self.failed = False  # a step of the run failed, and the run continued
         self.round: RoundState | None = None
         self.last: RoundState | None = None
         for line in self._file.lines:
             self._apply(line)
 
     def begin_run(self, at: float) -> None:
-        """Begin a new run; the lines of older ones are dropped."""
+        """Begin a new run, dropping the lines of older runs."""
         line = _Run(self.run + 1, at)
         self._file.rewrite([line])
         self._apply(line)
 
     def end_run(self, at: float) -> None:
-        """The mission is complete, or given up."""
+        """Record that the mission is complete or was given up."""
         self._write(_RunEnd(at))
 
     def begin_round(self, number: int, due: float, at: float) -> RoundState:
-        """Begin a round; the journal of an endless mission is kept small."""
+        """Begin a round. A full journal is rewritten, so that an endless mission keeps it small."""
         line = _Round(number, due, at)
         if self._file.is_full:
             self._file.rewrite([_Run(self.run, self.run_begun, self.failed), line])
@@ -163,20 +168,20 @@ class MissionJournal:
         return self.round
 
     def end_round(self, at: float) -> None:
-        """The round is over."""
+        """Record the end of the round."""
         self._write(_RoundEnd(at))
 
     def begin_step(self, begun: Begun) -> None:
-        """Tell what is done next, before it is done."""
+        """Record the next step before it is done."""
         self._write(begun)
 
     def end_step(self, number: int, step: Step, outcome: Outcome, at: float, over: bool) -> None:
-        """Tell the outcome of the attempt. over: the step is not tried again."""
+        """Record the outcome of the attempt. over: the step is not tried again."""
         facts = outcome.verdict, outcome.code, outcome.text, dict(outcome.data)
         self._write(_End(number, over, at, step.title, step.kind, *facts))
 
     def changed_step(self, steps: tuple[Step, ...]) -> int:
-        """Return the index of the first step of the open round that the file has otherwise now, -1 for none."""
+        """Return the index of the first begun step of the open round that differs in the file, -1 = none."""
         said = self.round.words if self.round is not None else []
         for index, words in enumerate(said):
             if index >= len(steps) or steps[index].words != words:
@@ -184,7 +189,7 @@ class MissionJournal:
         return -1
 
     def close(self) -> None:
-        """Close the file and let others run the mission. Safe to repeat."""
+        """Close the file and release the lock. Safe to repeat."""
         self._file.close()
         if self._lock >= 0:
             os.close(self._lock)
@@ -196,7 +201,7 @@ class MissionJournal:
         self._apply(line)
 
     def _apply(self, line: Line) -> None:
-        """Follow a line. One that does not fit, because lines before it were damaged, changes nothing."""
+        """Apply a line to the state. A line that does not fit, because earlier lines were damaged, is ignored."""
         state = self.round
         if isinstance(line, _Run):
             self.run, self.run_begun, self.run_over = line.run, line.at, False

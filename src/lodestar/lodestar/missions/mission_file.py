@@ -1,4 +1,4 @@
-"""A mission's file: YAML to records, with every problem named at once."""
+"""Parser of a mission's YAML file into records. It reports all problems at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar.missions.sentences import sentence_problem
 from lodestar.missions.times import DAYS, seconds_of, time_of_day
 
 MAX_BYTES = 1 << 20
-MAX_STEPS = 1000  # with blocks written out; chosen
+MAX_STEPS = 1000  # after blocks are expanded; chosen
 MAX_ROUNDS = 100_000
 MAX_RETRIES = 100
 _REACH = 10_000.0  # metres from the origin of map; chosen
@@ -31,7 +31,7 @@ _LIMITED = (StepKind.DIRECTIVE, StepKind.WAYPOINT)
 
 
 class BadMission(ValueError):
-    """The file is no mission that can be begun; `problems` has a line for each reason."""
+    """Error: the file is no valid mission. problems: one line per reason."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -39,7 +39,7 @@ class BadMission(ValueError):
 
 
 def load_mission(path: Path) -> Mission:
-    """Return the mission of a file. Raises BadMission with everything that is wrong, OSError."""
+    """Return the mission of a file. Raises BadMission with all problems, OSError."""
     if path.stat().st_size > MAX_BYTES:
         raise BadMission([f"{path} has more than {MAX_BYTES} bytes"])
     try:
@@ -50,7 +50,7 @@ def load_mission(path: Path) -> Mission:
 
 
 def read_mission(text: str, check: Callable[[Step], str] = sentence_problem) -> Mission:
-    """Return the mission of a text. check: returns why the robot could not read a step's sentence, "" if it can.
+    """Return the mission of a text. check: returns why the robot could not parse a step's sentence, "" if it can.
 
     Raises BadMission.
     """
@@ -127,13 +127,13 @@ def _schedule(top: Table) -> Schedule | None:
 
 
 class _Steps:
-    """Reads a list of steps, and the blocks in it."""
+    """Reads a list of steps and its blocks of repeated steps."""
 
     def __init__(self, defaults: dict[str, Any], check: Callable[[Step], str], reads_grammar: bool) -> None:
         self._defaults, self._check, self._reads_grammar = defaults, check, reads_grammar
 
     def read(self, content: object, where: Where, label: str = "step ") -> list[Step]:
-        """Return the steps, blocks written out; problems are said."""
+        """Return the steps, with blocks of repeated steps expanded; problems go to `where`."""
         if not isinstance(content, list):
             where.say("steps: is a list; each step begins with a dash")
             return []
@@ -184,7 +184,7 @@ class _Steps:
         if len(where.problems) > said_before:
             return []
         step = Step(kind, **own, **common)
-        told = self._reads_grammar or kind is StepKind.WAYPOINT  # a model reads the sentences of others only
+        told = self._reads_grammar or kind is StepKind.WAYPOINT  # else a model reads it
         doubt = self._check(step) if told else ""
         if doubt:
             where.say(f"{kind.value}: {doubt}")

@@ -1,4 +1,4 @@
-"""Tables of a YAML file that is read by hand: what is wrong is said, with its place, and the reading goes on."""
+"""Tables of a hand-written YAML file. Problems are collected with their place, and reading continues."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ MAX_TEXT = 2000  # characters; chosen
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads 22:00 as a text, as YAML 1.2 does, and says which key stands twice in one table."""
+    """Reads 22:00 as text, as YAML 1.2 does, and reports duplicate keys in a table."""
 
     problems: list[str]
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Return the table; see the class."""
+        """Return the table, and report duplicate keys."""
         seen = set()
         for key, _ in node.value:
             if key.value in seen and isinstance(key, yaml.ScalarNode):
@@ -39,7 +39,7 @@ _Loader.add_constructor("tag:yaml.org,2002:float", _number(yaml.SafeLoader.const
 
 
 def yaml_of(text: str, problems: list[str]) -> Any:
-    """Return the content of a YAML text; keys that stand twice are problems. Raises yaml.YAMLError."""
+    """Return the content of a YAML text; duplicate keys are added to `problems`. Raises yaml.YAMLError."""
     loader = _Loader(text)
     loader.problems = problems
     try:
@@ -52,22 +52,22 @@ def yaml_of(text: str, problems: list[str]) -> Any:
 
 @dataclass(frozen=True)
 class Where:
-    """A place in the file, and the list of what is wrong there."""
+    """A place in the file, and the list of problems found."""
 
     place: str
     problems: list[str]
 
     def say(self, what: str) -> None:
-        """Add a problem."""
+        """Add a problem at this place."""
         self.problems.append(f"{self.place}: {what}" if self.place else what)
 
     def inside(self, name: str) -> Where:
-        """Return a place within this one."""
+        """Return a place within this one, with the same list."""
         return Where(f"{self.place}: {name}" if self.place else name, self.problems)
 
 
 class Table:
-    """A table with the keys that it may have; others are said, with the nearest right one."""
+    """A table with its allowed keys. Other keys are reported with the closest allowed one."""
 
     def __init__(self, content: dict[Any, Any], where: Where, known: Sequence[str]) -> None:
         self._content, self.where = content, where
@@ -78,15 +78,15 @@ class Table:
                 where.say(f"{key} is no key here; {advice}")
 
     def has(self, key: str) -> bool:
-        """Tell whether the key is there."""
+        """Return whether the key is present."""
         return key in self._content
 
     def value(self, key: str) -> Any:
-        """Return the value as YAML has it, None where there is none."""
+        """Return the raw value, None if the key is missing."""
         return self._content.get(key)
 
     def get(self, key: str, kind: type[T], default: T) -> T:
-        """Return a value of a type; the default where there is none, or another."""
+        """Return the value if it has the type; the default if it is missing or, with a problem, of another type."""
         value = self._content.get(key, default)
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             self.where.say(f"{key}: needs {_WORDS[kind]}, not {value!r}")
@@ -94,7 +94,7 @@ class Table:
         return value
 
     def text(self, key: str) -> str:
-        """Return a text that is not empty; "" with a problem else."""
+        """Return a text that is not empty, else "" with a problem."""
         text = " ".join(self.get(key, str, "").split())
         if not text and (not self.has(key) or isinstance(self.value(key), str)):
             self.where.say(f"{key}: needs a text")
@@ -103,7 +103,7 @@ class Table:
         return text
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts; a single text is one."""
+        """Return a list of texts; a single text counts as a list of one."""
         value = self._content.get(key, [])
         said = [value] if isinstance(value, str) else value
         if not isinstance(said, list) or not all(isinstance(one, str) and one.strip() for one in said):
@@ -112,7 +112,7 @@ class Table:
         return tuple(" ".join(one.split()) for one in said)
 
     def whole(self, key: str, default: int, least: int, most: int) -> int:
-        """Return a whole number within bounds."""
+        """Return an integer within bounds, else the default with a problem."""
         value = self.get(key, int, default)
         if not least <= value <= most:
             self.where.say(f"{key}: {value} does not lie between {least} and {most}")
@@ -120,7 +120,7 @@ class Table:
         return value
 
     def number(self, key: str, least: float, most: float) -> float:
-        """Return a number within bounds; 0 with a problem else."""
+        """Return a number within bounds; else record a problem and return 0."""
         value = self._content.get(key)
         plain = isinstance(value, int | float) and not isinstance(value, bool)
         number = float(value) if plain and value is not None else math.nan
@@ -130,7 +130,7 @@ class Table:
         return number
 
     def one_of(self, key: str, choices: Sequence[str], default: str) -> str:
-        """Return one of some words."""
+        """Return one of the choices, else the default with a problem."""
         value = self._content.get(key, default)
         if value not in choices:
             near = difflib.get_close_matches(str(value), choices, n=1, cutoff=0.5)
@@ -140,7 +140,9 @@ class Table:
         return value
 
     def read(self, key: str, reader: Callable[[Any], T], default: T) -> T:
-        """Return what a reader makes of the value; it raises ValueError."""
+        """Return `reader(value)`; the default if the key is missing or, with a problem, if the reader raises
+        ValueError.
+        """
         if key not in self._content:
             return default
         try:
@@ -150,7 +152,7 @@ class Table:
             return default
 
     def table(self, key: str, known: Sequence[str]) -> Table | None:
-        """Return the table under a key; None with a problem where something else is there."""
+        """Return the table under a key, else None with a problem."""
         value = self._content.get(key)
         if not isinstance(value, dict):
             self.where.say(f"{key}: needs a table with {', '.join(known)}, not {value!r}")

@@ -1,4 +1,4 @@
-"""Records of a mission: its steps, its schedule, and the outcome of a step."""
+"""Records of a mission: its steps, its schedule, and outcomes of steps."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-FOREVER = 0  # rounds
+FOREVER = 0  # rounds without end
 
 
 class StepKind(Enum):
-    """Kinds of steps, by their keys in the file."""
+    """Kinds of steps; the value is the key in the file."""
 
     DIRECTIVE = "directive"
     WAYPOINT = "waypoint"
@@ -27,7 +27,7 @@ class Verdict(Enum):
 
     DONE = "done"
     FAILED = "failed"
-    HALTED = "halted"  # a person holds the robot, or has stopped the directive
+    HALTED = "halted"  # a person held the robot or stopped the directive
     GONE = "gone"  # the goal selector does not answer
     INTERRUPTED = "interrupted"  # this program was asked to stop
 
@@ -47,11 +47,14 @@ class Place:
 
 @dataclass(frozen=True)
 class ChangesStep:
-    """Options of the report of changes. since, after, save: folders of maps; "" as `after` means the running stack."""
+    """Options of a step that reports changes.
+
+    since, after: map folders to compare; "" as `after` means the running stack.
+    """
 
     since: str
     after: str = ""
-    json: str = ""  # path of a file for the report as JSON; "" = none
+    json: str = ""  # path of a JSON file for the report; "" = none
     priors: str = ""  # path of a file of counts; "" = none
     learn: bool = False
     tell: bool = False
@@ -61,8 +64,9 @@ class ChangesStep:
 class Step:
     """One step; only the field of its kind is used.
 
-    text: of a directive or a question. seconds: of a wait. folder: of a save. keep_away_from: phrases, of directives
-    and waypoints. time_limit: seconds, 0 = the node's default. go_on: a failed step does not stop the mission.
+    text: the directive or question. seconds: length of a wait. folder: destination of a save. keep_away_from:
+    phrases, for directives and waypoints. time_limit: seconds, 0 = the node's default. go_on: a failure of
+    the step does not stop the mission.
     """
 
     kind: StepKind
@@ -79,7 +83,7 @@ class Step:
 
     @property
     def words(self) -> str:
-        """Return the step as the robot is told it, on one line."""
+        """Return the step as a sentence for the robot, on one line."""
         if self.kind is StepKind.WAYPOINT:
             said = f"go to {self.place}"
         elif self.kind is StepKind.WAIT:
@@ -95,16 +99,16 @@ class Step:
 
     @property
     def title(self) -> str:
-        """Return the name, or else the words."""
+        """Return the step's name, or its sentence if it has none."""
         return self.name or self.words
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Times of day at which a round begins, in local time.
+    """Times of day at which rounds begin, in local time.
 
-    at: (hour, minute), sorted. days: 0 = Monday; all of them where empty. window: seconds after such a time in which
-    its round may still begin, or go on after a restart.
+    at: (hour, minute), sorted. days: 0 = Monday; empty = every day. window: seconds after such a time within which
+    its round may still begin, or resume after a restart.
     """
 
     at: tuple[tuple[int, int], ...]
@@ -114,9 +118,9 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Mission:
-    """A checked mission. steps: without blocks, which are written out. rounds: `FOREVER`, or so many.
+    """A validated mission. steps: with repeated blocks expanded. rounds: their number, or `FOREVER`.
 
-    every: seconds from the beginning of a round to that of the next. retry_delay: seconds.
+    every: seconds between the begins of two rounds. retry_delay: seconds.
     """
 
     name: str
@@ -131,7 +135,7 @@ class Mission:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of one attempt. text: for a person, on one line or several; untrusted. data: facts for the report."""
+    """Outcome of one attempt. text: for a person, one or several lines, untrusted. data: facts for the report."""
 
     verdict: Verdict
     text: str = ""

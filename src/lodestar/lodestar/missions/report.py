@@ -1,4 +1,4 @@
-"""The report of a round: a table for a terminal and JSON lines for programs."""
+"""Report of a round: a table for the terminal, and JSON lines for programs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lodestar.scene.captions import clean_text
 from lodestar.storage.files import write_file
 from lodestar.storage.private import private_folder
 
-_WIDE = 44  # characters of a step and of its outcome in the table; chosen for 120 columns
+_WIDE = 44  # characters of the step and outcome columns; chosen for 120 columns
 
 
 def report_lines(mission: Mission, state: RoundState) -> list[str]:
-    """Return the table. All texts are on one line and without control characters."""
+    """Return the lines of the table. Texts are cleaned of control characters and line breaks."""
     records = state.records
     shown = _shown(state)
     done = sum(record.outcome.verdict is Verdict.DONE for record in records)
@@ -41,7 +41,7 @@ def report_lines(mission: Mission, state: RoundState) -> list[str]:
 
 
 def _shown(state: RoundState) -> list[StepRecord]:
-    """Return the steps that are over, and one that was tried and is not."""
+    """Return the records of the finished steps, and of the current step if it was already tried."""
     return [*state.records, *([] if state.pending is None else [state.pending])]
 
 
@@ -59,7 +59,7 @@ def _short(text: str) -> str:
 
 
 def plain_text(text: str, most: int = 20_000) -> str:
-    """Return a text from elsewhere as lines without control characters; it is told, and never obeyed."""
+    """Return an untrusted text as lines without control characters. It is only displayed, never executed."""
     lines = (
         "".join(c if c.isprintable() else " " for c in line).rstrip() for line in text[:most].splitlines()
     )
@@ -67,14 +67,14 @@ def plain_text(text: str, most: int = 20_000) -> str:
 
 
 def report_path(folder: Path, run: int, number: int) -> Path:
-    """Return the file of a round's JSON lines."""
+    """Return the path of a round's JSON lines file."""
     return folder / f"run-{run:06d}-round-{number:06d}.jsonl"
 
 
 def write_report(folder: Path, mission: Mission, run: int, state: RoundState) -> Path:
-    """Write the JSON lines of a round, one per step that was tried; return the file. Raises OSError, UnsafeFolder.
+    """Write a round's JSON lines, one per tried step, and return the file. Raises OSError, UnsafeFolder.
 
-    The file is made from the journal, so that a round that was stopped and goes on has each step once.
+    The file is written from the journal, so that an interrupted and resumed round has each step once.
     """
     path = report_path(private_folder(folder), run, state.number)
     lines = [_line(mission, run, state, record) for record in _shown(state)]
@@ -109,7 +109,7 @@ def _iso(stamp: float) -> str:
 
 
 def plan_lines(mission: Mission, due: Sequence[str] = ()) -> list[str]:
-    """Return what a mission would do, step by step."""
+    """Return the steps of a mission as text lines, without running it."""
     rounds = (
         "until it is stopped"
         if not mission.rounds

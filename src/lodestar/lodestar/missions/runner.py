@@ -1,4 +1,4 @@
-"""The runner of a mission: rounds at their times, steps in order, retries, and going on after a crash."""
+"""Runner of a mission: rounds on time, steps in order, retries, and resumption after a crash."""
 
 from __future__ import annotations
 
@@ -16,22 +16,20 @@ from lodestar.models.english import duration_in_words
 
 
 class Performer(Protocol):
-    """Has the robot do single steps."""
+    """Interface that makes the robot do single steps."""
 
     def perform(self, step: Step, token: str) -> Outcome:
-        """Do one step and return its outcome; what moves the robot is cancelled where the runner is asked to stop.
+        """Do one step and return its outcome. If the runner is asked to stop, cancel the robot's goal.
 
-        token: 32 hexadecimal digits by which `take_back` finds a goal again.
+        token: 32 hexadecimal digits that identify the goal for `take_back`.
         """
-        ...
 
     def take_back(self, kind: StepKind, token: str) -> Outcome | None:
-        """Cancel what a dead runner has begun; return its outcome where it had ended by itself, else None."""
-        ...
+        """Cancel a step left by a crashed runner. Return its outcome if it had ended by itself, else None."""
 
 
 class Ending(Enum):
-    """Reasons for which a runner ends."""
+    """Reasons why a runner ends."""
 
     COMPLETE = "complete"
     FAILED = "a step failed"
@@ -50,22 +48,22 @@ _ENDINGS = {
 
 @dataclass(frozen=True)
 class Waiting:
-    """Passing of time. pause: waits so many seconds and returns whether the runner is asked to stop. now: seconds since
-    the epoch, as times of day and waits are those of the wall clock.
+    """Clock of a mission's runner, and its function to wait. pause(seconds): waits and returns whether the
+    runner is asked to stop. now: seconds since the epoch, because schedules and waits use the wall clock.
     """
 
     pause: Callable[[float], bool]
     now: Callable[[], float] = time.time
 
 
-_NAP = 60.0  # seconds; a wall clock that is set is noticed within this time
+_NAP = 60.0  # seconds; a change of the wall clock is noticed within this time
 _NOTHING: Callable[..., None] = lambda *_: None  # noqa: E731
 
 
 class MissionRunner:
-    """Runs one mission from where its journal stands.
+    """Runs one mission from the state of its journal.
 
-    tell: says one line to the person at the terminal. on_round: called with each round that is over or stopped.
+    tell: prints one line at the terminal. on_round: called with each round that ended or was stopped.
     """
 
     def __init__(
@@ -81,7 +79,7 @@ class MissionRunner:
         self._waiting, self._tell, self._on_round = waiting, tell, on_round
 
     def run(self) -> Ending:
-        """Begin the mission, or go on with it; return why it ended."""
+        """Begin or resume the mission, and return why it ended."""
         if self._journal.run_over:
             self._journal.begin_run(self._waiting.now())
         while True:
@@ -109,13 +107,13 @@ class MissionRunner:
                 return ending
 
     def give_up(self) -> None:
-        """End the run that the journal has, so that the next one begins with the first step."""
+        """End the run in the journal, so that the next run begins with the first step."""
         if self._journal.round is not None:
             self._take_back(self._journal.round)
         self._journal.end_run(self._waiting.now())
 
     def _next_round(self) -> float | None:
-        """Return when the next round begins, None where there is none."""
+        """Return the time of the next round, seconds since the epoch; None if there is none."""
         mission, last = self._mission, self._journal.last
         if mission.rounds != FOREVER and last is not None and last.number >= mission.rounds:
             return None
@@ -134,7 +132,7 @@ class MissionRunner:
         return schedule is not None and self._waiting.now() - state.due > schedule.window
 
     def _give_up(self, state: RoundState) -> None:
-        """End a scheduled round that a dead runner left too long ago."""
+        """End a scheduled round that a crashed runner left and whose time window is over."""
         self._take_back(state)
         window = duration_in_words(self._mission.schedule.window) if self._mission.schedule else ""
         self._tell(
@@ -145,7 +143,7 @@ class MissionRunner:
         self._on_round(state)
 
     def _round(self, state: RoundState) -> Ending | None:
-        """Do the steps that are left; return why the mission ends, None where it goes on."""
+        """Do the remaining steps. Return why the mission ends, None if it continues."""
         while state.next_step < len(self._mission.steps):
             number = state.next_step
             step = self._mission.steps[number]
@@ -192,12 +190,12 @@ class MissionRunner:
         return self._performer.perform(step, token)
 
     def _take_back(self, state: RoundState) -> Outcome | None:
-        """Cancel what a dead runner has left; return its outcome where it had ended by itself."""
+        """Cancel a step left by a crashed runner. Return its outcome if it had ended by itself, else None."""
         left = state.open
         return None if left is None else self._performer.take_back(left.kind, left.token)
 
     def _wait_until(self, moment: float) -> bool:
-        """Wait; return False where the runner was asked to stop."""
+        """Wait until `moment`. Return False if the runner was asked to stop."""
         while (left := moment - self._waiting.now()) > 0.0:
             if self._waiting.pause(min(left, _NAP)):
                 return False

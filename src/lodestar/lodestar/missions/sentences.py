@@ -1,4 +1,4 @@
-"""Checks of a mission's sentences by the offline grammar, before anything moves."""
+"""Checks of a mission's sentences with the offline grammar, before the robot moves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lodestar.missions import records
 
 
 def sentence_problem(step: records.Step) -> str:
-    """Return why the robot would refuse the words of a step, or never end it; "" where nothing is wrong."""
+    """Return why the robot would refuse a step's sentence, or never end it; "" if there is no problem."""
     try:
         if step.kind is records.StepKind.QUESTION:
             read_question(step.text)
@@ -42,7 +42,7 @@ def sentence_problem(step: records.Step) -> str:
 
 
 def _endless(directive: Directive, time_limit: float) -> str:
-    """Return what to do about a directive that goes on until it is cancelled."""
+    """Return advice to set a time limit if the directive ends only when cancelled and has none, else ""."""
     waits = any(step.kind is StepKind.WAIT and step.seconds is None for step in directive.steps)
     if time_limit or not (waits or directive.times == 0 or any(step.times == 0 for step in directive.steps)):
         return ""
@@ -50,7 +50,10 @@ def _endless(directive: Directive, time_limit: float) -> str:
 
 
 def constraints_of(keep_away_from: Sequence[str]) -> tuple[Constraint, ...]:
-    """Return what a drive to a waypoint keeps away from. Raises DirectiveError."""
+    """Return the constraints of a drive to a waypoint from phrases such as "the stairs".
+
+    Raises DirectiveError.
+    """
     found: list[Constraint] = []
     for words in keep_away_from:
         read = parse_directive(f"explore; keep away from {words}")

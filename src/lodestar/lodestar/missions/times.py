@@ -1,4 +1,4 @@
-"""Durations in words, times of day, and the next time of a schedule."""
+"""Parser of durations, times of day, and the next time of a schedule."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def time_of_day(said: object) -> tuple[int, int]:
 
 
 def next_due(schedule: Schedule, now: float, after: float) -> float:
-    """Return the first time of the schedule that lies behind `after` and whose window is open at `now`, or comes.
+    """Return the first time of the schedule after `after` whose window is open at `now` or still to come.
 
-    Both are seconds since the epoch. A time of which the window has closed is passed over.
+    All are seconds since the epoch. A time whose window has closed is skipped.
     """
     day = datetime.fromtimestamp(min(now, max(after, now - schedule.window))).date() - timedelta(days=1)
     while True:
@@ -70,6 +70,6 @@ def next_due(schedule: Schedule, now: float, after: float) -> float:
 
 
 def clock_words(stamp: float) -> str:
-    """Return "Mon 22:00" of seconds since the epoch, in local time."""
+    """Return seconds since the epoch as local time, such as "Mon 22:00"."""
     moment = datetime.fromtimestamp(stamp)
     return f"{DAYS[moment.weekday()].title()} {moment:%H:%M}"

@@ -1,1 +1,1 @@
-"""Ports to learned models that several rooms share."""
+"""Interfaces to learned models that several packages share."""

@@ -1,4 +1,4 @@
-"""Tokens that an answer of a schema may take."""
+"""Estimate of the tokens that a language model needs for an answer of a JSON schema."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _VALUE, _NAME, _ITEMS = (
     8,
     6,
     20,
-)  # tokens of a number or a choice, of a property's name, items of an open list
+)  # tokens of a number or a choice; of a property's name; items assumed for an open list
 
 
 def answer_tokens(schema: dict[str, Any]) -> int:
-    """Return the tokens that an answer may take which fills the schema's lists up to their `maxItems`."""
+    """Return an estimate of the tokens of an answer that fills the schema's lists up to their `maxItems`."""
     return max(LEAST, _size(schema))
 
 

@@ -1,4 +1,4 @@
-"""Port to a language model that answers in JSON, and its adapter for OpenAI-compatible endpoints."""
+"""Interface to a language model that answers in JSON, and its client for OpenAI-compatible endpoints."""
 
 from __future__ import annotations
 
@@ -21,42 +21,48 @@ from lodestar.models.chat_retries import pause_before, retry_after
 from lodestar.models.config import ChatConfig
 from lodestar.models.day_budget import DayBudget
 
+# HTTP statuses that are retried: time-out, conflict, rate limit and temporary server errors (RFC 9110, RFC 6585)
+RETRY_STATUSES: tuple[int, ...] = (408, 409, 429, 500, 502, 503, 504, 529)
+
 _log = logging.getLogger(__name__)
 
 OPENAI_URL = "https://api.openai.com/v1"
-MAX_BYTES = 4_000_000  # bytes of a response that are read at most
+MAX_BYTES = 4_000_000  # most bytes of a response that are read
 LONGEST_REST = 600.0  # seconds; upper limit of the pause that an endpoint may ask for
 
-# errors raised by parsing a malformed response
+# errors raised while parsing a malformed response
 _MALFORMED = (ValueError, TypeError, LookupError, RecursionError)
 
 
 class ChatUnavailable(RuntimeError):
-    """The model cannot be asked or did not answer; the message says why and contains no key. code: for programs."""
+    """Error: the model cannot be asked or did not answer. The message says why and does not contain the key.
+
+    code: error code for programs.
+    """
 
     code = "MODEL_UNAVAILABLE"
 
 
 class BudgetExceeded(ChatUnavailable):
-    """The budget of the task is used up."""
+    """Error: the budget of the task is used up."""
 
 
 class ChatCancelled(ChatUnavailable):
-    """The caller cancelled the question."""
+    """Error: the caller cancelled the question."""
 
 
 class BadAnswer(ChatUnavailable):
-    """The model answered twice without valid JSON of the schema, or the endpoint's answer contained the key."""
+    """Error: the model answered twice without valid JSON of the schema, or an answer contained the key."""
 
     code = "MODEL_ERROR"
 
 
 class AnswerCutOff(BadAnswer):
-    """The answer did not fit into its tokens, nor did a shorter one into more of them."""
+    """Error: the answer was cut off at its limit of tokens, and the second try at twice that limit."""
 
 
 class ChatModel(Protocol):
-    """Port of a language model."""
+    """Interface of a language model."""
 
     def complete(
         self,
@@ -66,15 +72,18 @@ class ChatModel(Protocol):
         images: Sequence[bytes] = (),
         shorter: Shorter | None = None,
     ) -> str:
-        """Return text that should be JSON of the schema. images: JPEG or PNG files. shorter: asked in its place where
-        the answer did not fit. Raises ChatUnavailable.
+        """Return the model's answer, which should be JSON of the schema. Raises ChatUnavailable.
+
+        images: JPEG or PNG files. shorter: question to ask instead if the answer was cut off.
         """
-        ...
 
 
 @dataclass(frozen=True)
 class Shorter:
-    """A question whose answer is shorter: its text and its schema, which allows no more than the longer one's."""
+    """Question to ask instead if the answer to another one was cut off.
+
+    schema: allows no more than the schema of the other question.
+    """
 
     user: str
     schema: dict[str, Any]
@@ -131,8 +140,10 @@ class OpenAiChat:
         images: Sequence[bytes] = (),
         shorter: Shorter | None = None,
     ) -> str:
-        """Return JSON of the schema. A malformed answer is asked for once more; one that was cut off too, with twice
-        the tokens and by the `shorter` question where there is one. Raises ChatUnavailable subclasses.
+        """Return JSON of the schema. Raises subclasses of ChatUnavailable.
+
+        A malformed answer is requested once more. An answer that was cut off is requested once more with
+        twice the tokens, and by the question `shorter` if it is given.
         """
         limit = min(answer_tokens(schema), self._config.max_tokens)
         messages = messages_of(system, user, images)
@@ -175,7 +186,10 @@ class OpenAiChat:
     def _ask(
         self, messages: list[dict[str, Any]], schema: dict[str, Any], limit: int, call: _Call
     ) -> tuple[str, bool]:
-        """Return the text of one answer of at most `limit` tokens, and whether it was cut off there; with retries."""
+        """Return the text of one answer of at most `limit` tokens, and whether it was cut off there.
+
+        Failed requests are retried.
+        """
         config = self._config
         client, errors = self._open()
         tries = 0
@@ -190,7 +204,7 @@ class OpenAiChat:
                     self._form = simpler
                     continue
                 reason = f"the endpoint answered {error.status_code}"
-                again = error.status_code in config.retries.statuses
+                again = error.status_code in RETRY_STATUSES
                 wait = retry_after(error.response.headers)
             except (errors.APIConnectionError, ConnectionError) as error:  # includes the client's time-out
                 reason = f"the connection failed ({error.__class__.__name__})"
@@ -207,7 +221,10 @@ class OpenAiChat:
     def _try(
         self, client: Any, messages: list[dict[str, Any]], schema: dict[str, Any], limit: int, call: _Call
     ) -> tuple[str, bool]:
-        """Send one request. Raises the client's errors, TimeoutError and BudgetExceeded."""
+        """Send one request; return the text of the answer, and whether it was cut off.
+
+        Raises the client's errors, TimeoutError, BudgetExceeded, ChatCancelled and BadAnswer.
+        """
         config, form, spending = self._config, self._form, self._spending
         arguments = arguments_of(config, form, messages, schema, limit)
         reserved = (tokens_of(arguments["messages"], len(json.dumps(schema))), limit)
@@ -222,7 +239,7 @@ class OpenAiChat:
         timeout = min(config.timeout, call.left)
         try:
             response = call.run(lambda: _post(client, arguments, timeout, call), timeout)
-            used = reserved  # it is billed, though its counts or its text may be missing
+            used = reserved  # billed, although its counts or its text may be missing
             choice = response["choices"][0]
             text = choice["message"]["content"]
             used = _usage(response, reserved[0], text if isinstance(text, str) else "")
@@ -234,14 +251,16 @@ class OpenAiChat:
             self._day.settle(sum(reserved), sum(used), day)
         if not isinstance(text, str):
             raise ValueError("there is no text in the answer")
-        if self._holds_key(
-            text
-        ):  # an endpoint that echoes the request: its text would reach messages and files
+        # an endpoint that echoes the request would copy the key into messages and files
+        if self._holds_key(text):
             raise BadAnswer("the language model's answer is rejected: it contains the key")
         return text, choice.get("finish_reason") == "length"
 
     def _gives_up(self, reason: str, wished: float) -> ChatUnavailable:
-        """Pause this endpoint for a while, so that not every step waits for it; return the error."""
+        """Return the error for a failed question, and pause the endpoint, so that no step waits for it.
+
+        wished: pause that the endpoint asks for, seconds.
+        """
         with self._lock:
             self._resting_until = time.monotonic() + min(max(self._config.rest, wished), LONGEST_REST)
             self._why_resting = reason
@@ -267,7 +286,7 @@ class OpenAiChat:
 
 
 class _Call:
-    """One pending question. deadline: seconds of the monotonic clock."""
+    """One pending question to a language model. deadline: seconds of the monotonic clock."""
 
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
@@ -276,16 +295,16 @@ class _Call:
 
     @property
     def left(self) -> float:
-        """Return the seconds left."""
+        """Return the seconds left until the deadline, at least 0."""
         return max(self._deadline - time.monotonic(), 0.0)
 
     @property
     def is_over(self) -> bool:
-        """Tell whether the question was cancelled or its deadline has passed."""
+        """Return whether the question was cancelled or its deadline has passed."""
         return self._cancelled or self.left <= 0.0
 
     def cancel(self) -> None:
-        """Stop waiting for the answer."""
+        """Cancel the question: `sleep` and `run` stop waiting."""
         with self._wake:
             self._cancelled = True
             self._wake.notify_all()
@@ -330,7 +349,7 @@ class _Call:
 
 
 def _post(client: Any, arguments: dict[str, Any], timeout: float, call: _Call) -> Any:
-    """Return the response's JSON; reading stops when the question ends.
+    """Send a request and return the JSON of the response; reading stops when the question ends.
 
     Raises the client's errors, ConnectionError, ValueError, TimeoutError.
     """
@@ -342,7 +361,7 @@ def _post(client: Any, arguments: dict[str, Any], timeout: float, call: _Call) -
         while True:
             try:
                 part = next(parts, b"")
-            except Exception as error:  # from the HTTP library, which differs between versions of the client
+            except Exception as error:  # errors of the HTTP library, which differ between client versions
                 raise ConnectionError(error.__class__.__name__) from None
             if not part:
                 return json.loads(body)
@@ -354,7 +373,7 @@ def _post(client: Any, arguments: dict[str, Any], timeout: float, call: _Call) -
 
 
 def _usage(response: dict[str, Any], sent: int, text: str) -> tuple[int, int]:
-    """Return tokens sent and received, as counted by the endpoint if its counts are plausible."""
+    """Return the tokens sent and received: the endpoint's counts if they are plausible, else estimates."""
     usage = response.get("usage")
     if isinstance(usage, dict):
         counts = usage.get("prompt_tokens"), usage.get("completion_tokens")

@@ -1,4 +1,4 @@
-"""JSON schemas of a language model's answers, and the objects in them."""
+"""JSON schemas for a language model's answers, and the parser of these answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ def list_of(items: dict[str, Any], **limits: int) -> dict[str, Any]:
 
 
 class BrokenAnswer(ValueError):
-    """The text is not an object of the schema; the message states the problem without quoting the text."""
+    """Error: the text is not an object of the schema.
+
+    The message states the problem without quoting the text.
+    """
 
 
 def parse_answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -8,15 +8,17 @@ from typing import Any
 
 from lodestar.models.config import SpendingConfig
 
-CHARACTERS_PER_TOKEN = 4.0  # of English text; rule of thumb if the endpoint reports no counts
-BYTES_PER_TOKEN = (
-    2.0  # of UTF-8 outside ASCII; rather overestimates: a Chinese character is one or two tokens
-)
-TOKENS_PER_IMAGE = 1100  # of a 1024 x 768 image in high detail, OpenAI's tiles
+CHARACTERS_PER_TOKEN = 4.0  # per token of English text; rule of thumb if the endpoint reports no counts
+# per token of UTF-8 outside ASCII; rather overestimates: a Chinese character is one or two tokens
+BYTES_PER_TOKEN = 2.0
+TOKENS_PER_IMAGE = 1100  # tokens of a 1024 x 768 image in high detail, by OpenAI's tiles
 
 
 class Spending:
-    """Count tokens and cost of one task. Thread-safe; tokens reserved for pending questions count as spent."""
+    """Counter of one task's tokens and cost. Thread-safe.
+
+    Tokens reserved for pending questions count as spent.
+    """
 
     def __init__(self, config: SpendingConfig) -> None:
         self._config = config
@@ -36,7 +38,7 @@ class Spending:
             return self._cost(self._sent, self._received)
 
     def reserve(self, sent: int, received: int) -> str:
-        """Reserve tokens for a question. Returns "" if allowed, else the limit that it would exceed."""
+        """Reserve tokens for a question. Returns "" if allowed, else a sentence with the reason."""
         config = self._config
         with self._lock:
             tokens = self._sent + self._received + sent + received
@@ -50,7 +52,7 @@ class Spending:
             return ""
 
     def settle(self, reserved: tuple[int, int], used: tuple[int, int]) -> None:
-        """Replace a question's reservation by the tokens it used."""
+        """Replace a question's reserved tokens by those it used. Both are (sent, received)."""
         with self._lock:
             self._sent = max(self._sent - reserved[0] + used[0], 0)
             self._received = max(self._received - reserved[1] + used[1], 0)
@@ -61,7 +63,7 @@ class Spending:
 
 
 def tokens_in(text: str) -> float:
-    """Estimate the tokens of a text; does not underestimate in any language."""
+    """Return an estimate of a text's tokens that is rather too high than too low, in any language."""
     if text.isascii():
         return len(text) / CHARACTERS_PER_TOKEN
     plain = len(text.encode("ascii", "ignore"))
@@ -70,7 +72,7 @@ def tokens_in(text: str) -> float:
 
 
 def tokens_of(messages: Sequence[dict[str, Any]], schema_characters: int = 0) -> int:
-    """Estimate the tokens of messages."""
+    """Return an estimate of the tokens of a request's messages and schema."""
     tokens, pictures = schema_characters / CHARACTERS_PER_TOKEN, 0
     for message in messages:
         content = message["content"]

@@ -1,4 +1,4 @@
-"""Read the key of a model endpoint from the environment and keep it out of messages and files."""
+"""Reading of a model endpoint's key from the environment, and protection of the key in messages and files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHORT = 8  # characters; a shorter key may be part of an ordinary word
 
 
 class NoKey(ValueError):
-    """A required key is missing; the message does not repeat the configuration."""
+    """Error: a required key is missing. The message does not repeat the configuration."""
 
 
 def check_variable(name: str) -> None:
@@ -42,7 +42,7 @@ def read_key(variable: str, needed: bool) -> str:
 
 
 def holds_key(text: str, key: str) -> bool:
-    """Tell whether a text contains the key, in either case and also as JSON escapes.
+    """Return whether a text contains the key, in either case and also as JSON escapes.
 
     A short key, such as the placeholder of some local servers, is matched as a whole word only.
     """

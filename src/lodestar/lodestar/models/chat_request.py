@@ -1,4 +1,4 @@
-"""Requests to OpenAI-compatible endpoints, which differ in the formats that they take."""
+"""Requests to OpenAI-compatible endpoints, which differ in the formats that they accept."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RequestFormat:
 
 
 def messages_of(system: str, user: str, images: Sequence[bytes]) -> list[dict[str, Any]]:
-    """Return the messages of a question. images: JPEG or PNG files, or ValueError."""
+    """Return the messages of a question. images: JPEG or PNG files; raises ValueError for other files."""
     return [{"role": "system", "content": system}, {"role": "user", "content": user_content(user, images)}]
 
 
@@ -46,7 +46,7 @@ def arguments_of(
     schema: dict[str, Any],
     limit: int,
 ) -> dict[str, Any]:
-    """Return the request's arguments in the endpoint's format."""
+    """Return the arguments of a request in the endpoint's format. limit: most tokens of the answer."""
     arguments: dict[str, Any] = {"model": config.model, "messages": messages, form.limit: limit}
     if form.temperature:
         arguments["temperature"] = 0.0
@@ -64,7 +64,10 @@ def arguments_of(
 
 
 def user_content(text: str, images: Sequence[bytes]) -> str | list[dict[str, Any]]:
-    """Return a user message: text, or text and images as data URLs. Raises ValueError unless JPEG or PNG."""
+    """Return the content of a user message: the text, or a list of the text and the images as data URLs.
+
+    Raises ValueError for images that are neither JPEG nor PNG.
+    """
     if not images:
         return text
     pictures = [{"type": "image_url", "image_url": {"url": data_url(image)}} for image in images]

@@ -12,14 +12,20 @@ from lodestar.models.config import RetryConfig
 
 
 def pause_before(attempt: int, wished: float | None, config: RetryConfig, rng: random.Random) -> float:
-    """Return the seconds before retry `attempt` (1 = the first); never less than the server asked for."""
+    """Return the seconds to wait before retry number `attempt` (1 = the first), at least `wished`.
+
+    wished: seconds that the server asked for, None = not stated.
+    """
     pause = min(config.base * 2.0 ** (attempt - 1), config.longest)
     pause *= rng.uniform(0.5, 1.0)
     return pause if wished is None else max(pause, wished)
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return the seconds a response asks to wait (RFC 9110 10.2.3, or OpenAI's milliseconds); None = not stated."""
+    """Return the seconds that a response asks to wait; None = not stated.
+
+    The header is that of RFC 9110 10.2.3, or OpenAI's in milliseconds.
+    """
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000.0

@@ -15,13 +15,11 @@ class RetryConfig:
     # seconds before the first retry, doubled for each further one; chosen
     base: float = 0.5
     longest: float = 8.0  # seconds of the longest pause; chosen: below `ChatConfig.timeout`
-    # HTTP statuses that are retried: time-out, conflict, rate limit and temporary server errors (RFC 9110, RFC 6585)
-    statuses: tuple[int, ...] = (408, 409, 429, 500, 502, 503, 504, 529)
 
 
 @dataclass(frozen=True)
 class SpendingConfig:
-    """Limits of one task; 0 = no limit."""
+    """Limits of tokens and cost for one task, and prices per token; limit 0 = none."""
 
     tokens: int = 200_000  # tokens sent plus received; chosen
     cost: float = 0.0  # in the currency of the prices
@@ -43,7 +41,7 @@ class DayConfig:
 
 @dataclass(frozen=True)
 class EndpointConfig:
-    """An OpenAI-compatible server and the model that is asked there."""
+    """An OpenAI-compatible server, and the name of the model to use there."""
 
     model: str = "gpt-4o-mini"  # chosen
     base_url: str = ""  # "" = OpenAI's; http://HOST:11434/v1 for Ollama, http://HOST:8000/v1 for vLLM
@@ -59,8 +57,8 @@ class ChatConfig:
     base_url: str = field(default="", metadata={"shared": "endpoint.base_url"})  # "" = OpenAI's
     timeout: float = 20.0  # seconds for one attempt; chosen
     patience: float = 40.0  # seconds for one question with all attempts; chosen: two attempts
-    # tokens of an answer at most, less where its schema takes less (`answer_size`); twice as many where one was cut off
-    # and is asked for again; chosen
+    # most tokens of an answer, fewer if its schema needs fewer (`answer_size`); doubled to repeat the request
+    # for an answer that was cut off; chosen
     max_tokens: int = 6_000
     # seconds without questions after the endpoint failed; chosen
     rest: float = 30.0

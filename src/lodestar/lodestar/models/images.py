@@ -1,4 +1,4 @@
-"""Encode image files for a model."""
+"""Encoding of image files for a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare labels by the lexicon: "sofa" and "couch" name one kind of object, "chair" and "table" do not."""
+"""Comparison of labels by the lexicon: "sofa" and "couch" name one kind, "chair" and "table" do not."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from functools import lru_cache
 from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 
-_LEAST_COSINE = 0.3  # of all-MiniLM-L6-v2; nouns below it have nothing in common (lodestar.query.categories)
-_MOST_VECTORS = 1000  # labels that are compared by vectors: more take seconds to embed
+_LEAST_COSINE = 0.3  # cosine of all-MiniLM-L6-v2; nouns below it are unrelated (lodestar.query.categories)
+_MOST_VECTORS = 1000  # most labels compared by vectors: more take seconds to embed
 _ARTICLES = frozenset({"a", "an", "the", "some", "one"})
 
 
 @lru_cache(maxsize=8192)
 def kind_of(label: str) -> str:
-    """Return the canonical name of the noun at the end of a label; an unknown label in the singular."""
+    """Return the canonical name of the noun at the end of a label; for an unknown label its singular."""
     lexicon = load_lexicon()
     words = words_of(label)
     length = lexicon.known_suffix(words)
@@ -25,7 +25,7 @@ def kind_of(label: str) -> str:
 
 @lru_cache(maxsize=65536)
 def same_kind(a: str, b: str) -> bool:
-    """Tell whether two labels are synonyms, or one is a hyponym of the other ("office chair" and "chair").
+    """Return whether two labels are synonyms, or one is a hyponym of the other ("office chair" and "chair").
 
     Two hyponyms of one noun ("dining table", "coffee table") are not the same.
     """
@@ -38,7 +38,10 @@ def same_kind(a: str, b: str) -> bool:
 
 
 def label_for(word: str, labels: Sequence[str]) -> str:
-    """Return the label that names what a word means, a synonym before a wider or narrower one; "" where none does."""
+    """Return the label that matches a word; "" if none does.
+
+    A synonym of the word is preferred to a wider or narrower noun.
+    """
     kind = kind_of(word)
     return (
         next((label for label in labels if label == word), "")
@@ -48,9 +51,10 @@ def label_for(word: str, labels: Sequence[str]) -> str:
 
 
 def nearest_label(word: str, labels: Sequence[str], phrases: PhraseBook | None = None) -> str:
-    """Return the label that is most like a word which none of them names, "" where none is.
+    """Return the label most similar to a word that matches none of the labels, "" if none is similar.
 
-    phrases: by their vectors; where those are missing, what the lexicon takes to be easily confused, or of one kind.
+    phrases: vectors to compare by. None = compare by the lexicon's lists of easily confused and related
+    nouns.
     """
     if phrases is not None and labels and len(labels) <= _MOST_VECTORS:
         try:
@@ -76,7 +80,10 @@ def _nearness(kind: str, other: str) -> int:
 
 @lru_cache(maxsize=8192)
 def looks_of(caption: str, label: str) -> frozenset[str]:
-    """Return a caption's words without articles and the label's noun; attributes have their canonical names."""
+    """Return the descriptive words of a caption: all but articles and the label's noun.
+
+    Attributes have their canonical names.
+    """
     lexicon = load_lexicon()
     words = words_of(caption)
     found: set[str] = set()
@@ -93,9 +100,10 @@ def looks_of(caption: str, label: str) -> frozenset[str]:
 
 
 def looks_agree(a: tuple[str, str], b: tuple[str, str]) -> bool:
-    """Tell whether two (label, caption) are compatible: the descriptive words of one include those of the other.
+    """Return whether two (label, caption) may describe one object.
 
-    "a grey sofa" agrees with "grey couch" and with "couch", not with "a blue sofa".
+    The descriptive words of one must include those of the other: "a grey sofa" agrees with "grey couch" and
+    with "couch", not with "a blue sofa".
     """
     first, second = looks_of(a[1], a[0]), looks_of(b[1], b[0])
     return first <= second or second <= first

@@ -14,13 +14,12 @@ from importlib import resources
 import yaml
 
 ATTRIBUTE_GROUPS = ("colors", "materials", "sizes", "others")
-#: Words that begin what follows the noun of a phrase.
+#: Prepositions and other words that end the noun of a phrase.
 _AFTER_NOUN = frozenset(
     {"of", "with", "on", "in", "at", "by", "from", "for", "next", "near", "under", "behind"}
 )
-_MOST_KEPT = (
-    8192  # phrases whose words and singular are kept: a sentence asks for the same ones hundreds of times
-)
+# most phrases whose words and singular are cached: a sentence looks up the same ones hundreds of times
+_MOST_KEPT = 8192
 
 
 def words_of(text: str) -> list[str]:
@@ -40,7 +39,7 @@ def _words_of(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Noun:
-    """One noun of the lexicon."""
+    """One noun of the lexicon, with its hypernyms and related nouns."""
 
     name: str
     is_a: tuple[str, ...] | None = None  # hypernyms; None = not stated, the head noun decides
@@ -60,7 +59,7 @@ class Lexicon:
     structure: frozenset[str]
     irregular_plurals: dict[str, str]
     unchanging: frozenset[str]
-    plurals: frozenset[str]  # among the unchanging
+    plurals: frozenset[str]  # plurals among the unchanging nouns
     rooms: dict[str, str]
     room_evidence: dict[str, dict[str, float]]
     found_in: dict[str, dict[str, float]]
@@ -128,7 +127,7 @@ class Lexicon:
         return self._noun_at(words, 0)
 
     def is_generic(self, phrase: str) -> bool:
-        """Tell whether the phrase means any object ("thing")."""
+        """Return whether the phrase means any object ("thing")."""
         return self.singular_phrase(phrase) in self.generic_nouns
 
     def wider(self, name: str) -> frozenset[str]:
@@ -158,9 +157,9 @@ class Lexicon:
     def attributes_in(self, text: str) -> tuple[str, ...]:
         """Return the canonical attributes that a caption names, in order.
 
-        Words inside a known noun do not count, except a material before another name of the same noun:
-        "a red office chair made of wood" has red and wooden, "cardboard box" cardboard; "a glass of wine" has none.
-        Nor do words in quotation marks, which somebody wrote on a sign.
+        Words inside a known noun do not count, except a material before a name of the same noun: "a red
+        office chair made of wood" has red and wooden, "cardboard box" cardboard; "a glass of wine" has none.
+        Words in quotation marks, which are a sign's text, do not count either.
         """
         words = words_of(_QUOTED.sub(" ", text))
         found: list[str] = []
@@ -185,7 +184,7 @@ class Lexicon:
         return 0
 
     def _longest_from(self, word: str) -> int:
-        """Return how many words a known noun has at most that begins with a word."""
+        """Return the most words that a known noun beginning with this word may have."""
         if not self._begins:
             for name in self.canonical_noun:
                 first, length = name.split()[0], len(name.split())
@@ -193,13 +192,13 @@ class Lexicon:
         return self._begins.get(word, 1) if word.isalnum() else self.longest_noun
 
     def _made_of(self, noun: list[str]) -> bool:
-        """Tell whether a known noun is a material plus the same noun: "cardboard box", not "paper shredder"."""
+        """Return whether a noun is a material and the same noun: "cardboard box", not "paper shredder"."""
         whole, rest = self.canonical(" ".join(noun)), self.canonical(" ".join(noun[1:]))
         material = self.attribute_group.get(self.attribute(noun[0]) or "") == "materials"
         return material and noun[0] not in self.canonical_noun and rest == whole
 
     def _modifies(self, words: list[str], i: int) -> bool:
-        """Tell whether the attribute word at i modifies a noun: "glass" alone or before "of" is an object."""
+        """Return whether the attribute word at i modifies a noun: "glass" alone or before "of" is an object."""
         if words[i] not in self.canonical_noun:
             return True
         after = words[i + 1] if i + 1 < len(words) else ""
@@ -207,7 +206,10 @@ class Lexicon:
         return before in ("of", "in") or (after not in ("", "of", "and", "on", "in", "with"))
 
     def room(self, phrase: str) -> str | None:
-        """Return the canonical room name of a phrase, or None if it names no room; "room 204" of a numbered one."""
+        """Return the canonical room name of a phrase, or None if it names no room.
+
+        A numbered room is "room 204".
+        """
         found = self.rooms.get(self.singular_phrase(phrase))
         if found is None and any(c.isdigit() for c in phrase):
             marks = self.room_marks(phrase)
@@ -215,7 +217,7 @@ class Lexicon:
         return found
 
     def room_marks(self, phrase: str) -> str:
-        """Return the words after a kind of room: "204" of "office 204" and of "room 204"; "" where there are none."""
+        """Return the words after a kind of room: "204" of "office 204" or "room 204"; "" = none."""
         words = words_of(phrase)
         for length in range(min(2, len(words) - 1), 0, -1):
             kind = " ".join(words[:length])
@@ -237,7 +239,8 @@ class Lexicon:
 
 
 _QUOTED = re.compile(r'"[^"]*"')
-_NUMBER = re.compile(r"[a-z]{0,2}-?\d{1,4}[a-z]?(?:[.-]\d{1,3}[a-z]?)?")  # 204, a12, b-201, 12b, 1-204
+# room numbers: 204, a12, b-201, 12b, 1-204
+_NUMBER = re.compile(r"[a-z]{0,2}-?\d{1,4}[a-z]?(?:[.-]\d{1,3}[a-z]?)?")
 _EXTENTS_OF_ROOMS = frozenset({"area", "zone", "section", "part", "space", "room", "side"})
 
 

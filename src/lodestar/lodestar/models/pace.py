@@ -1,4 +1,4 @@
-"""A bound on how often something is asked."""
+"""Rate limit for requests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from collections.abc import Callable
 
 
 class Pace:
-    """Lets so many through per minute, evenly spaced; 0 = any number. Thread-safe. clock: seconds, monotonic."""
+    """Rate limiter: allows a number of requests per minute, evenly spaced; 0 = unlimited. Thread-safe.
+
+    clock: returns seconds, monotonic.
+    """
 
     def __init__(self, per_minute: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._interval = 60.0 / per_minute if per_minute > 0.0 else 0.0
@@ -16,7 +19,7 @@ class Pace:
         self._lock = threading.Lock()
 
     def take(self) -> bool:
-        """Return whether one may go now; it counts then."""
+        """Return whether a request is allowed now, and count it if so."""
         with self._lock:
             now = self._clock()
             if now < self._next:

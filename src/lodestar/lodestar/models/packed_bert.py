@@ -1,7 +1,7 @@
-"""A BERT sentence encoder in NumPy: the vectors of SentenceTransformers, without loading PyTorch.
+"""A BERT sentence encoder in NumPy: the same vectors as SentenceTransformers, without loading PyTorch.
 
-ADR 0040 says why. The weights are mapped from the model's file, so that processes share them and clean pages can be
-given back. Texts of equal length run together, so nothing is padded.
+ADR 0004 gives the reasons. The weights are memory-mapped from the model's file, so that processes share them
+and clean pages can be released. Texts of equal length run together, so nothing is padded.
 """
 
 from __future__ import annotations
@@ -17,20 +17,23 @@ import numpy as np
 from scipy.special import erf
 
 _TOKENS = 4096  # word pieces per run; chosen: 25 MB of intermediate values at a width of 384
-_FEW = 64  # word pieces of one sentence
-_WIDTH = 16  # rows; of AVX-512, and a multiple of that of narrower processors
+_FEW = 64  # rows; up to this count, linear maps are computed column-wise
+_WIDTH = 16  # rows are padded to a multiple of this, the register width of AVX-512
 _TYPES = ("Transformer", "Pooling", "Normalize")
 
 
 class OtherModel(ValueError):
-    """The folder has a model that this module does not run; the message says why."""
+    """Error: this module cannot run the folder's model. The message says why."""
 
 
 class PackedBert:
-    """The encoder of a BERT model: mean of token states, normalised to a unit vector. Safe to use from one thread."""
+    """Encoder of a BERT model: mean of token states, normalised to a unit vector. Use from one thread only."""
 
     def __init__(self, folder: Path) -> None:
-        """Map the model of a SentenceTransformers folder. Raises OtherModel if it is no plain float32 BERT."""
+        """Map the model in a SentenceTransformers folder into memory.
+
+        Raises OtherModel if it is no plain float32 BERT.
+        """
         try:
             from tokenizers import Tokenizer
         except ImportError as error:
@@ -68,7 +71,7 @@ class PackedBert:
         return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
     def _run(self, tokens: Sequence[Sequence[int]]) -> np.ndarray:
-        """Return mean token states (N, D). tokens: ids of N texts, sorted by length."""
+        """Return the mean of each text's token states (N, D). tokens: ids of N texts, sorted by length."""
         shapes = [(len(list(same)), length) for length, same in groupby(map(len, tokens))]
         ids = np.concatenate(tokens)
         places = np.concatenate([np.arange(len(one)) for one in tokens])
@@ -77,7 +80,7 @@ class PackedBert:
             mixed = self._attended(states, layer, shapes)
             states = self._normalised(_linear(mixed, layer.attended) + states, layer.attended_norm)
             inner = _linear(states, layer.inner)
-            inner *= 0.5 * (1.0 + erf(inner * np.float32(0.5**0.5)))  # GELU
+            inner *= 0.5 * (1.0 + erf(inner * np.float32(0.5**0.5)))  # GELU activation
             states = self._normalised(_linear(inner, layer.outer) + states, layer.outer_norm)
         means, begin = [], 0
         for count, length in shapes:
@@ -87,7 +90,7 @@ class PackedBert:
         return np.concatenate(means)
 
     def _attended(self, states: np.ndarray, layer: _Layer, shapes: Sequence[tuple[int, int]]) -> np.ndarray:
-        """Return the values (T, D) that each token draws from the tokens of its own text."""
+        """Return the attention output (T, D): for each token the weighted values of its own text's tokens."""
         query, key, value = (_linear(states, part) for part in (layer.query, layer.key, layer.value))
         width = states.shape[1] // self._heads
         query *= np.float32(width**-0.5)
@@ -147,14 +150,14 @@ def _linear(values: np.ndarray, pair: _Pair) -> np.ndarray:
     count = len(values)
     if count > _FEW:
         return values @ pair.weight.T + pair.bias
-    # BLAS is a third quicker for few rows that stand as columns, in a number that fills its registers.
+    # Stored column-wise and padded to the register width, a few rows multiply a third faster in BLAS.
     columns = np.zeros((values.shape[1], -(-count // _WIDTH) * _WIDTH), np.float32)
     columns[:, :count] = values.T
     return np.add((pair.weight @ columns)[:, :count].T, pair.bias, order="C")
 
 
 def _runs(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Yield rows of the texts sorted by length, as many at a time as have `_TOKENS` word pieces."""
+    """Yield groups of row numbers, texts sorted by length; a group has at most `_TOKENS` word pieces."""
     rows: list[int] = []
     total = 0
     for row in sorted(range(len(tokens)), key=lambda k: len(tokens[k])):
@@ -171,12 +174,12 @@ def _runs(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
 class _Settings:
     heads: int
     layers: int
-    longest: int  # word pieces of a text that are read
+    longest: int  # most word pieces read of a text
     epsilon: float
 
 
 def _settings(folder: Path) -> _Settings:
-    """Return what the folder says of its model. Raises OtherModel where that is not what is computed here."""
+    """Return the settings of the folder's model. Raises OtherModel if this module does not implement them."""
     parts = _json(folder / "modules.json")
     kinds = tuple(str(part["type"]).rpartition(".")[2] for part in parts)
     if kinds not in (_TYPES[:2], _TYPES) or parts[0]["path"]:
@@ -213,11 +216,11 @@ def _json(path: Path, needed: bool = True) -> Any:
 
 
 def _mapped(path: Path) -> dict[str, np.ndarray]:
-    """Return the float32 tensors of a safetensors file by name, mapped from it. Raises OtherModel."""
+    """Return the float32 tensors of a safetensors file by name, memory-mapped. Raises OtherModel."""
     try:
         with path.open("rb") as file:
             size = int.from_bytes(file.read(8), "little")
-            if not 0 < size < 100_000_000:  # the format's own limit
+            if not 0 < size < 100_000_000:  # the format's limit for the header's size
                 raise ValueError("it has no header")
             header = json.loads(file.read(size))
         header.pop("__metadata__", None)
@@ -227,7 +230,7 @@ def _mapped(path: Path) -> dict[str, np.ndarray]:
             if entry["dtype"] == "F32":
                 begin, end = entry["data_offsets"]
                 found[name] = data[begin:end].view(np.float32).reshape(entry["shape"])
-            elif entry["dtype"] != "I64":  # positions' numbers, which some files have
+            elif entry["dtype"] != "I64":  # int64 tensors hold position numbers, which are not needed
                 raise ValueError(f"it has values of type {entry['dtype']}")
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise OtherModel(f"{path.name} cannot be mapped: {error}") from error

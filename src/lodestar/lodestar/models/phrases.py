@@ -13,20 +13,18 @@ DEFAULT_CAPACITY = 20_000  # phrases; 1.5 kB each at 384 dimensions
 
 
 class PhraseEmbedder(Protocol):
-    """Port of a model that turns phrases into vectors."""
+    """Interface of a model that converts phrases into vectors."""
 
     @property
     def model(self) -> str:
         """Return the name of the model."""
-        ...
 
     def embed(self, phrases: Sequence[str]) -> np.ndarray:
         """Return unit vectors (N, D) float32 of N phrases."""
-        ...
 
 
 class MissingPhrases(LookupError):
-    """Vectors of `phrases` are missing; the caller must fetch and `add` them first."""
+    """Error: vectors of `phrases` are missing; the caller must fetch and `add` them first."""
 
     def __init__(self, phrases: tuple[str, ...]) -> None:
         shown = ", ".join(repr(p) for p in phrases[:5])
@@ -44,7 +42,8 @@ class PhraseBook:
     """A thread-safe LRU cache of phrase -> unit vector.
 
     With an embedder it computes missing vectors, outside its lock; without one it raises MissingPhrases.
-    of_images: the book of a text encoder whose vectors are compared with those of images; None = there is none.
+    of_images: cache of the text encoder whose vectors can be compared with those of images; None = there is
+    none.
     """
 
     def __init__(
@@ -61,7 +60,7 @@ class PhraseBook:
         self._lock = threading.Lock()
         self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()
         self._model = ""
-        # what was computed from its vectors, for all who share it; keys tell who computed it and by which model
+        # Results derived from its vectors, shared by all users; a key names the producer and its settings.
         self.derived: dict[Hashable, Any] = {}
 
     def __len__(self) -> int:

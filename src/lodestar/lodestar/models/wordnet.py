@@ -1,4 +1,4 @@
-"""Synonyms and wider nouns of WordNet 3.0, for things and places, and which words are verbs.
+"""Part of WordNet 3.0: synonyms and wider nouns for objects and places, and which words are verbs.
 
 `wordnet.txt.gz` is made by `scripts/build_wordnet.py` and begins with WordNet's licence.
 """
@@ -10,38 +10,38 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 
-_LEAST_SHARE = 0.2  # of a noun's uses: a rarer sense is not what is meant
+_LEAST_SHARE = 0.2  # least share of a noun's uses; rarer senses are ignored
 
 
 @dataclass(frozen=True)
 class WordNet:
     """Look-ups by lower-case nouns in the singular, words joined by single spaces."""
 
-    words: tuple[tuple[str, ...], ...]  # by synset
-    wider: tuple[tuple[int, ...], ...]  # by synset
-    senses: dict[str, tuple[tuple[int, int], ...]]  # noun: synset and how often it is used, most used first
-    verbs: dict[str, tuple[int, int]]  # word: how often it is a verb, and a noun; -1 = no noun
+    words: tuple[tuple[str, ...], ...]  # words of each synset
+    wider: tuple[tuple[int, ...], ...]  # wider synsets of each synset
+    senses: dict[str, tuple[tuple[int, int], ...]]  # noun -> (synset, frequency), most frequent first
+    verbs: dict[str, tuple[int, int]]  # word -> (frequency as a verb, as a noun); -1 = no noun
 
     def is_noun(self, word: str) -> bool:
-        """Whether it names a physical thing or a place."""
+        """Return whether the word names a physical object or a place."""
         return word in self.senses
 
     def is_verb(self, word: str) -> bool:
-        """Whether it can be a verb."""
+        """Return whether the word can be a verb."""
         return word in self.verbs
 
     def is_mostly_verb(self, word: str) -> bool:
-        """Whether it is a verb more often than a noun."""
+        """Return whether the word is a verb more often than a noun."""
         verb, noun = self.verbs.get(word, (-1, 0))
         return verb > noun or (verb >= 0 and noun < 0)
 
     def synonyms(self, noun: str) -> tuple[str, ...]:
-        """Other words for the noun in its usual senses."""
+        """Return other words for the noun in its usual senses."""
         found = (word for sense in self._usual(noun) for word in self.words[sense])
         return tuple(dict.fromkeys(word for word in found if word != noun))
 
     def is_a(self, noun: str, *wider: str) -> bool:
-        """Whether the noun, in its most used sense, is one of the wider nouns or a kind of it."""
+        """Return whether the noun's most frequent sense is one of the wider nouns or a kind of one."""
         usual = self._usual(noun)[:1]
         return noun in wider or any(not self._above(sense).isdisjoint(wider) for sense in usual)
 
@@ -64,7 +64,7 @@ class WordNet:
 
 @lru_cache(maxsize=1)
 def load_wordnet() -> WordNet:
-    """The packaged part of WordNet, read once per process."""
+    """Return the packaged part of WordNet, read once per process."""
     data = resources.files("lodestar.models").joinpath("wordnet.txt.gz").read_bytes()
     lines = iter(gzip.decompress(data).decode("utf-8").splitlines())
     words: list[tuple[str, ...]] = []

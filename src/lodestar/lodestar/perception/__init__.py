@@ -1,1 +1,1 @@
-"""Segment images."""
+"""Detection and description of objects, people and signs in camera images."""

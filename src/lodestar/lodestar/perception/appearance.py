@@ -1,4 +1,4 @@
-"""Appearance of segments as unit vectors: the port of a describer, and a histogram of colour and texture."""
+"""Appearance of segments as unit vectors: interface of describers, and one by colour and texture."""
 
 from __future__ import annotations
 
@@ -10,39 +10,38 @@ import cv2
 import numpy as np
 from numba import njit
 
-from lodestar.perception.config import HistogramConfig
 from lodestar.perception.frames import SegmentedFrame
 
+HISTOGRAM_TEXTURE = 0.25  # share of the edges in the vector of a segment, 0..1; chosen
+# gradient (sum of Sobel's weights, of 8-bit values) at which a pixel counts half as an edge; chosen
+HISTOGRAM_EDGE = 60.0
+
 _HUES, _TONES, _GRAYS, _TURNS = 12, 2, 8, 8
-#: Colours by hue and value, grays by value, directions of edges, and the share without an edge.
+#: Number of bins: colours by hue and value, grays by value, directions of edges, and pixels without an edge.
 DIMENSION = _HUES * _TONES + _GRAYS + _TURNS + 1
 _COLORS = _HUES * _TONES + _GRAYS
 
 
 class Describer(Protocol):
-    """Port of a model that turns segments into vectors."""
+    """Interface of a model that turns each segment's appearance into a vector (its feature)."""
 
-    model: str  # vectors of two models are not comparable
+    model: str  # name of the model; vectors of different models cannot be compared
 
     def describe(self, rgb: np.ndarray, frame: SegmentedFrame) -> SegmentedFrame:
-        """Return the frame with a feature for each detection that it can describe.
+        """Return the frame with a feature for each detection that the model can describe.
 
-        rgb: (H, W, 3) uint8, the image of the segments; raises ValueError for one of another size.
+        rgb: (H, W, 3) uint8, the image of the segments; raises ValueError for an image of another size.
         """
-        ...
 
 
 class HistogramDescriber:
-    """Describe each mask by histograms of its colours and of the directions of its edges, with soft bins.
+    """Describes each mask by histograms of its colours and edge directions, with soft bins.
 
-    The root of each share makes the cosine of two vectors the Bhattacharyya coefficient of their histograms. Pixels
-    beside another segment are left out, as they mix two surfaces, unless a mask has no others.
+    The square root of each share makes the cosine of two vectors the Bhattacharyya coefficient of their histograms.
+    Pixels next to another segment mix two surfaces and are left out, unless a mask has no others.
     """
 
     model = "histogram-1"
-
-    def __init__(self, config: HistogramConfig | None = None):
-        self.config = config or HistogramConfig()
 
     def describe(self, rgb: np.ndarray, frame: SegmentedFrame) -> SegmentedFrame:
         """Return the frame with a feature (DIMENSION,) per detection; see `Describer`."""
@@ -57,42 +56,44 @@ class HistogramDescriber:
         sums = np.zeros((2, len(frame.detections), DIMENSION), np.float32)
         hsv = cv2.cvtColor(rgb, cv2.COLOR_RGB2HSV)
         labels = np.ascontiguousarray(frame.labels)
-        _collect(labels, rows, hsv, slopes[0], slopes[1], self.config.edge, sums)
+        _collect(labels, rows, hsv, slopes[0], slopes[1], HISTOGRAM_EDGE, sums)
         inner, outer = sums
         inner[~inner.any(axis=1)] = outer[~inner.any(axis=1)]
         found = tuple(
             replace(d, feature=vector, feature_model=self.model) if vector is not None else d
-            for d, vector in zip(frame.detections, _unit_rows(inner, self.config.texture))
+            for d, vector in zip(frame.detections, _unit_rows(inner))
         )
         return replace(frame, detections=found)
 
 
 def check_image(rgb: np.ndarray, frame: SegmentedFrame) -> None:
-    """Raise ValueError for an image that cannot be that of the segments."""
+    """Raise ValueError if the image has another size or type than the image of the segments."""
     if rgb.dtype != np.uint8 or rgb.shape != (*frame.labels.shape, 3):
         raise ValueError(
             f"the image of the segments must be {(*frame.labels.shape, 3)} uint8, not {rgb.shape} {rgb.dtype}"
         )
 
 
-def _unit_rows(sums: np.ndarray, texture: float) -> list[np.ndarray | None]:
-    """Return the histograms as unit vectors, None where nothing was counted. texture: share of the edges' part."""
+def _unit_rows(sums: np.ndarray) -> list[np.ndarray | None]:
+    """Return the histograms as unit vectors, None for an empty one."""
     found: list[np.ndarray | None] = []
     for row in sums:
         colors, edges = row[:_COLORS], row[_COLORS:]
         if colors.sum() <= 0.0:
             found.append(None)
             continue
-        vector = np.sqrt(
-            np.concatenate([(1 - texture) * colors / colors.sum(), texture * edges / edges.sum()])
-        )
+        parts = (1 - HISTOGRAM_TEXTURE) * colors / colors.sum(), HISTOGRAM_TEXTURE * edges / edges.sum()
+        vector = np.sqrt(np.concatenate(parts))
         found.append((vector / np.linalg.norm(vector)).astype(np.float32))
     return found
 
 
 @njit(cache=True, nogil=True)
 def _collect(labels, rows, hsv, slope_x, slope_y, edge, sums):
-    """Add each pixel to the histograms of its segment: sums[0] of inner pixels, sums[1] of those beside others."""
+    """Add each pixel to the histograms of its segment.
+
+    sums[0] collects inner pixels, sums[1] pixels next to another segment.
+    """
     height, width = labels.shape
     for y in range(height):
         for x in range(width):

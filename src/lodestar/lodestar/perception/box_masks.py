@@ -1,8 +1,8 @@
-"""Masks of things whose box is known, from the depth in and around the box.
+"""Masks of objects with a known box, from the depth in and around the box.
 
-Planes that go on beside the box (the wall behind, the floor, the table below) are background; of the rest, split at
-jumps of depth, the pieces that lie in the box are the thing. Pieces may stick out of the box by as much as boxes are
-usually wrong. Measured in `docs/measurements/box-masks.md`.
+Planes that continue beside the box (the wall behind, the floor, the table below) are background. The rest is split at
+depth jumps; the pieces that lie in the box are the object. Pieces may extend beyond the box by the typical error of
+boxes. Measured in `docs/measurements/box-masks.md`.
 """
 
 from __future__ import annotations
@@ -15,25 +15,46 @@ import numpy as np
 from numba import njit
 
 from lodestar.perception.components import depth_components
-from lodestar.perception.config import BoxMaskConfig
 from lodestar.perception.found_things import FoundThing
 from lodestar.perception.frames import AlignedDepth, ImageBox
 
-_CENTER = 0.3  # of a box's sides: spread of the weight that makes the piece in its middle the thing; chosen
-_RING = 150  # points beside a box that a plane is tried on: every so many of more; chosen
+# Chosen on rendered views of the apartments and offices 41 and 42 and the warehouse 41:
+BOX_MASK_CELLS = 48  # pixels, about, that are sampled along the longer side of a box
+# share of the box's sides by which a thing may stick out of it: boxes are wrong by about 10 percent
+BOX_MASK_GROW = 0.25
+# width of the ring outside this, in which planes are searched, as a share of the box's sides
+BOX_MASK_RING = 0.25
+BOX_MASK_NEAR = 0.3  # metres, least depth that is used
+BOX_MASK_FAR = 8.0  # metres, largest depth that is used: walls behind objects count
+BOX_MASK_PLANES = 4  # most planes around a box
+BOX_MASK_PLANE_TRIALS = 60  # planes tried for each plane around a box
+BOX_MASK_PLANE_SHARE = 0.12  # share of the points around a box that a plane must hold
+BOX_MASK_PLANE_GAP = 0.02  # metres from a plane within which points belong to it
+BOX_MASK_PLANE_GAP_PER_SQUARE = 0.004  # metres per square metre of squared depth, added to BOX_MASK_PLANE_GAP
+BOX_MASK_JUMP = 0.03  # metres, jump of depth that splits two pieces
+BOX_MASK_JUMP_PER_METRE = 0.015  # metres per metre of depth, added to BOX_MASK_JUMP
+BOX_MASK_MAIN_SHARE = 0.3  # share of a piece in the box below which it is hardly the object
+BOX_MASK_PIECE_SHARE = 0.5  # share of another piece in the box from which it belongs to the object
+# depth by which a thing's pieces differ at most from the main one, in sizes of its box
+BOX_MASK_REACH = 0.8
+BOX_MASK_LEAST_REACH = 0.15  # metres by which their depths may differ in any case
+# share of a box that its mask must fill; below it the box is the mask, as of a picture on a wall
+BOX_MASK_LEAST_SHARE = 0.25
+
+_CENTER = 0.3  # in box sides: spread of the weight that favours the piece in the middle of the box; chosen
+_RING = 150  # most points beside a box used to fit planes, evenly thinned; chosen
 
 
 class BoxMasker:
-    """Gives boxes masks; deterministic. `boxes_left` counts those without, because depth showed nothing in them."""
+    """Adds masks to boxes, deterministically. boxes_left: number of boxes that got no mask from depth."""
 
-    def __init__(self, config: BoxMaskConfig = BoxMaskConfig()):
-        self.config = config
+    def __init__(self) -> None:
         self.boxes_left = 0
 
     def masked(self, things: Sequence[FoundThing], aligned: AlignedDepth) -> list[FoundThing]:
-        """Return the things, those without a mask with one where depth shows it; the box becomes that of the mask.
+        """Return the objects; those without a mask get a mask from depth, and its box, if depth shows them.
 
-        Raises ValueError where the depth image has another shape than its camera.
+        Raises ValueError if the depth image has another shape than its camera.
         """
         depth, camera = aligned.depth, aligned.camera
         if depth.shape != (camera.height, camera.width):
@@ -42,7 +63,7 @@ class BoxMasker:
         return [thing if thing.mask is not None else self._with_mask(thing, depth, focal) for thing in things]
 
     def _with_mask(self, thing: FoundThing, depth: np.ndarray, focal: float) -> FoundThing:
-        window = _Window(thing.box, depth, self.config)
+        window = _Window(thing.box, depth)
         found = window.thing(focal)
         if found is None:
             self.boxes_left += 1
@@ -53,19 +74,19 @@ class BoxMasker:
 def with_masks(
     things: list[FoundThing], aligned: AlignedDepth | None, masker: BoxMasker | None
 ) -> list[FoundThing]:
-    """Return the things with masks from depth, where there are both; otherwise as they are."""
+    """Return the objects with masks from depth if `aligned` and `masker` are given, else unchanged."""
     return things if aligned is None or masker is None else masker.masked(things, aligned)
 
 
 class _Window:
-    """A grid of pixels over a box and the ring around it. All arrays have its shape (h, w)."""
+    """Grid of pixels over a box and the ring around it. All arrays have the grid's shape (h, w)."""
 
-    def __init__(self, box: ImageBox, depth: np.ndarray, config: BoxMaskConfig):
-        self._config, self._shape = config, depth.shape
-        self.step = max(1, round(max(box.width, box.height) / config.cells))
-        grown = [max(self.step, int(config.grow * side)) for side in (box.width, box.height)]
+    def __init__(self, box: ImageBox, depth: np.ndarray):
+        self._shape = depth.shape
+        self.step = max(1, round(max(box.width, box.height) / BOX_MASK_CELLS))
+        grown = [max(self.step, int(BOX_MASK_GROW * side)) for side in (box.width, box.height)]
         ring = [
-            more + max(self.step, int(config.ring * side))
+            more + max(self.step, int(BOX_MASK_RING * side))
             for more, side in zip(grown, (box.width, box.height))
         ]
         self.x = np.arange(
@@ -78,41 +99,39 @@ class _Window:
             depth[self.y[0] : self.y[-1] + 1 : self.step, self.x[0] : self.x[-1] + 1 : self.step]
         )
         self._box = box
-        self._u = ((self.x + 0.5 - box.x) / box.width - 0.5).astype(
-            np.float32
-        )  # in sides of the box, 0 = its middle
+        # in box sides, 0 = middle of the box
+        self._u = ((self.x + 0.5 - box.x) / box.width - 0.5).astype(np.float32)
         self._v = ((self.y + 0.5 - box.y) / box.height - 0.5).astype(np.float32)
         self._inside = (np.abs(self._v) <= 0.5)[:, None] & (np.abs(self._u) <= 0.5)[None]
         reach = [0.5 + more / side for more, side in zip(grown, (box.width, box.height))]
         self._near = (np.abs(self._v) <= reach[1])[:, None] & (np.abs(self._u) <= reach[0])[None]
-        self._known = (self.z >= config.near) & (self.z <= config.far)  # NaN is neither
+        self._known = (self.z >= BOX_MASK_NEAR) & (self.z <= BOX_MASK_FAR)  # both false for NaN
 
     def thing(self, focal: float) -> np.ndarray | None:
-        """Return the pixels (h, w) bool of the thing; None where too few stand out from what is around the box.
+        """Return the object's pixels (h, w) bool; None if too few pixels differ from the background.
 
         focal: pixels.
         """
-        config, inside = self._config, self._inside
-        least = config.least_share * np.count_nonzero(inside)
+        inside = self._inside
+        least = BOX_MASK_LEAST_SHARE * np.count_nonzero(inside)
         free = self._known & self._near & ~self._background()
         if np.count_nonzero(free & inside) < max(least, 1):
             return None
         pieces, counts, shares, weights, depths = self._pieces(free)
-        main = int(np.argmax(weights * np.where(shares >= config.main_share, 1.0, 0.3)))
+        main = int(np.argmax(weights * np.where(shares >= BOX_MASK_MAIN_SHARE, 1.0, 0.3)))
         distance = float(np.median(self.z[(pieces == main) & inside])) if weights[main] else depths[main]
         size = max(self._box.width, self._box.height) / focal * distance
-        reach = max(config.least_reach, config.reach * size)
-        kept = (counts > 0) & (shares >= config.piece_share) & (np.abs(depths - distance) <= reach)
+        reach = max(BOX_MASK_LEAST_REACH, BOX_MASK_REACH * size)
+        kept = (counts > 0) & (shares >= BOX_MASK_PIECE_SHARE) & (np.abs(depths - distance) <= reach)
         kept[main], kept[0] = True, False
         mask = kept[pieces] & (np.abs(self.z - distance) <= 2.0 * reach)
-        if shares[main] < config.piece_share:  # it goes on far beyond the box
+        if shares[main] < BOX_MASK_PIECE_SHARE:  # the piece extends far beyond the box
             mask &= inside | (pieces != main)
         mask |= self._filled(mask)
         return mask if np.count_nonzero(mask & inside) >= least else None
 
     def _background(self) -> np.ndarray:
-        """Return the pixels on planes that the ring around the box shows."""
-        config = self._config
+        """Return (h, w) bool: pixels on planes that appear in the ring around the box."""
         inverse = np.where(self._known, 1.0 / np.where(self._known, self.z, 1.0), 0.0).astype(np.float32)
         rows, columns = np.nonzero(self._known & ~self._inside)
         side = np.where(
@@ -121,25 +140,24 @@ class _Window:
         points = self._u[columns], self._v[rows], inverse[rows, columns], side
         planes = _planes(
             *points,
-            config.plane_trials,
-            config.planes,
-            config.plane_share,
-            config.plane_gap,
-            config.plane_gap_per_square,
+            BOX_MASK_PLANE_TRIALS,
+            BOX_MASK_PLANES,
+            BOX_MASK_PLANE_SHARE,
+            BOX_MASK_PLANE_GAP,
+            BOX_MASK_PLANE_GAP_PER_SQUARE,
         )
         z = np.where(self._known, self.z, np.float32(0.0))
-        limit = config.plane_gap + config.plane_gap_per_square * z * z
+        limit = BOX_MASK_PLANE_GAP + BOX_MASK_PLANE_GAP_PER_SQUARE * z * z
         found = np.zeros(z.shape, bool)
         for a, b, c in planes:
             found |= np.abs(inverse - (a * self._u[None] + b * self._v[:, None] + c)) * z * z <= limit
         return found
 
     def _pieces(self, free: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the piece of each pixel (0 = none), and of each its pixels, share in the box, weight in its middle and
-        mean depth.
+        """Return the piece number of each pixel (0 = none), and per piece: pixel count, share inside the box, weight
+        near the middle of the box, and mean depth.
         """
-        config = self._config
-        roots = depth_components(free, self.z, config.jump, config.jump_per_metre)
+        roots = depth_components(free, self.z, BOX_MASK_JUMP, BOX_MASK_JUMP_PER_METRE)
         _, pieces = np.unique(np.where(free, roots + 1, 0), return_inverse=True)
         pieces = pieces.reshape(free.shape) + int(free.all())
         flat, most = pieces.ravel(), int(pieces.max()) + 1
@@ -153,13 +171,13 @@ class _Window:
         return pieces, counts, shares, weights, depths
 
     def _filled(self, mask: np.ndarray) -> np.ndarray:
-        """Return the pixels without depth among those of the thing."""
+        """Return (h, w) bool: pixels without depth that are enclosed by the object."""
         width = max(3, (min(mask.shape) // 8) | 1)
         things, known = (cv2.blur(part.astype(np.float32), (width, width)) for part in (mask, self._known))
         return ~self._known & self._near & (things > 0.5 * known)
 
     def spread(self, thing: FoundThing, mask: np.ndarray) -> FoundThing:
-        """Return the thing with the mask in pixels of the image."""
+        """Return the object with its mask scaled from the grid to image pixels."""
         rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
         part = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
         left, top = int(self.x[columns[0]]), int(self.y[rows[0]])
@@ -170,9 +188,10 @@ class _Window:
 
 @njit(cache=True, nogil=True)
 def _planes(u, v, inverse, side, trials, most, share, gap, per_square):
-    """Return planes (n, 3) of points: inverse depth = a u + b v + c, by RANSAC, at least `share` of all points each.
+    """Return planes (n, 3) found by RANSAC, each with at least the share `share` of all points.
 
-    Planes are straight in inverse depth. A plane counts that holds much of one side of the box.
+    A plane is a, b, c in: inverse depth = a u + b v + c. Planes are linear in inverse depth. Only planes with
+    at least 30 % of the points on one side of the box are returned.
     """
     planes = np.zeros((most, 3))
     found, left = 0, len(u)

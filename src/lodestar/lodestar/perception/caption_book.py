@@ -1,4 +1,4 @@
-"""Crops that wait for a model's description, and descriptions that it gave: a database that outlives the process."""
+"""Database of crops that wait for a model's description, and of the descriptions; it outlives the process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar.storage.private import private_folder, state_home
 
 _log = logging.getLogger(__name__)
 
-_WAITING, _KNOWN = 256, 8192  # crops and descriptions that are kept at most, the newest; chosen
+_WAITING, _KNOWN = 256, 8192  # most waiting crops and most descriptions stored, the newest; chosen
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS crops (key TEXT PRIMARY KEY, label TEXT, image BLOB, caption TEXT, attributes TEXT);
 CREATE INDEX IF NOT EXISTS waiting ON crops (caption) WHERE caption IS NULL;
@@ -24,26 +24,28 @@ CREATE INDEX IF NOT EXISTS waiting ON crops (caption) WHERE caption IS NULL;
 
 @dataclass(frozen=True)
 class Description:
-    """Appearance of an object. caption: one clean line, "" = none. attributes: canonical names of the lexicon."""
+    """Description of an object's appearance. caption: one clean line, "" = none. attributes: canonical
+    lexicon names.
+    """
 
     caption: str
     attributes: tuple[str, ...] = ()
 
 
 def captions_home() -> Path:
-    """Return the folder of the descriptions that all nodes of this user share."""
+    """Return the folder of the descriptions, shared by all nodes of this user."""
     return state_home() / "captions"
 
 
 def book_file(folder: Path) -> Path:
-    """Return the file of the descriptions in a folder."""
+    """Return the path of the database in a folder."""
     return folder / "captions.db"
 
 
 def erase_book(folder: Path) -> None:
-    """Erase what is kept in a folder, also while a node uses it; nothing where there is no book. Raises OSError.
+    """Erase the database in a folder, even while a node uses it; do nothing if there is none. Raises OSError.
 
-    Whatever was forgotten may be in a crop or in words about it, and a book can be made again: all of it goes.
+    Forgotten content may be in any crop or description, and the database can be rebuilt, so all of it is erased.
     """
     file = book_file(folder)
     if not file.is_file():
@@ -60,17 +62,17 @@ def erase_book(folder: Path) -> None:
 
 
 class CaptionBook:
-    """Keeps every crop until it is described, and what was said of it: no crop is paid for twice. Thread-safe.
+    """Store of crops and their descriptions, so that no crop is sent to a model twice. Thread-safe.
 
-    folder: None = in memory alone. Raises UnsafeFolder, OSError, sqlite3.Error; what cannot be written later, as on a
-    full disk, is not kept, with a warning.
+    folder: None = in memory only. Raises UnsafeFolder, OSError, sqlite3.Error. Later write errors, such as a full
+    disk, only log a warning and lose the data.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         file = ":memory:" if folder is None else str(book_file(private_folder(folder)))
         self._lock = threading.Lock()
         self._told = ""
-        self._over: set[str] = set()  # crops that wait no more, though that could not be written
+        self._over: set[str] = set()  # keys of crops that no longer wait, although that could not be written
         self._db = sqlite3.connect(file, timeout=5.0, isolation_level=None, check_same_thread=False)
         if folder is not None:
             Path(file).chmod(0o600)
@@ -78,22 +80,24 @@ class CaptionBook:
 
     @staticmethod
     def key(label: str, image: bytes) -> str:
-        """Return the name of a crop with its label."""
+        """Return the key of a crop with its label."""
         return hashlib.sha256(label.encode("utf-8", "surrogatepass") + b"\0" + image).hexdigest()
 
     def known(self, key: str) -> Description | None:
-        """Return what was said of a crop."""
+        """Return the stored description of a crop, None if there is none."""
         with self._lock:
             row = self._db.execute("SELECT caption, attributes FROM crops WHERE key = ?", (key,)).fetchone()
         return Description(row[0], tuple(json.loads(row[1]))) if row and row[0] is not None else None
 
     def wait(self, key: str, label: str, image: bytes) -> None:
-        """Keep a crop until it is described; beyond the limit the oldest is dropped."""
+        """Store a crop that waits for its description; beyond the limit the oldest such crop is dropped."""
         row = "INSERT OR IGNORE INTO crops VALUES (?, ?, ?, NULL, NULL)"
         self._write((row, (key, label, image)), (_surplus("caption IS NULL", _WAITING), ()))
 
     def waiting(self, not_these: frozenset[str] = frozenset()) -> tuple[str, str, bytes] | None:
-        """Return key, label and image of the crop that waits longest; None where none does."""
+        """Return key, label and image of the crop that has waited longest; None if no crop waits. not_these: keys to
+        skip.
+        """
         not_these |= self._over
         with self._lock:
             rows = self._db.execute(
@@ -104,14 +108,15 @@ class CaptionBook:
 
     @property
     def era(self) -> int:
-        """Return how often what is kept was erased."""
+        """Return the number of times that the database was erased."""
         with self._lock:
             return int(self._db.execute("PRAGMA user_version").fetchone()[0])
 
     def describe(self, key: str, description: Description, era: int | None = None) -> None:
-        """Keep what was said of a crop, in place of its image; of one that was dropped meanwhile too.
+        """Store the description of a crop in place of its image, even if the crop was dropped meanwhile.
 
-        era: in which the crop was taken; what was asked before an erasure is not kept. None = this one.
+        era: value of `era` when the crop was taken; after an erasure the description is discarded. None = the present
+        era.
         """
         if era is not None and era != self.era:
             return
@@ -125,7 +130,7 @@ class CaptionBook:
             self._over.add(key)
 
     def drop(self, key: str) -> None:
-        """Forget a crop of which nothing can be said."""
+        """Remove a crop that cannot be described."""
         if not self._write(("DELETE FROM crops WHERE key = ?", (key,))):
             self._over.add(key)
 
@@ -135,7 +140,7 @@ class CaptionBook:
             self._db.close()
 
     def _write(self, *statements: tuple[str, tuple]) -> bool:
-        """Carry out statements; return whether they could be."""
+        """Execute SQL statements; return whether they succeeded."""
         with self._lock:
             try:
                 for statement, values in statements:
@@ -150,6 +155,6 @@ class CaptionBook:
 
 
 def _surplus(which: str, most: int) -> str:
-    """Return the statement that drops the oldest beyond a number."""
+    """Return the SQL statement that deletes the oldest rows beyond `most`. which: SQL condition."""
     newest = f"SELECT rowid FROM crops WHERE {which} ORDER BY rowid DESC LIMIT 1 OFFSET {most}"
     return f"DELETE FROM crops WHERE {which} AND rowid <= ({newest})"

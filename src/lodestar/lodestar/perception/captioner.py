@@ -1,4 +1,4 @@
-"""Describe an object from an image crop with a vision model; its output is untrusted text."""
+"""Descriptions of objects by a vision model, from crops of images; its output is untrusted text."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ from lodestar.models.pace import Pace
 from lodestar.perception.caption_book import CaptionBook, Description
 from lodestar.perception.config import VisionConfig
 
+# most pixels of a crop's longer side; smaller crops are enlarged to a quarter of it; chosen
+VISION_SIDE = 384
+VISION_QUALITY = 85  # JPEG quality of a crop, 1 to 100; chosen
+
 _log = logging.getLogger(__name__)
 
 SYSTEM = """\
@@ -37,9 +41,10 @@ _NO_WORD = re.compile(r"[^\w\s,'-]|_")
 
 
 class VisionDescriber:
-    """Describe objects with a chat model that takes images, each crop once. Thread-safe.
+    """Describes objects with a chat model that takes images, each crop once. Thread-safe.
 
-    book: keeps crops that wait and what was said; in memory by default. warn: told once where a budget is used up.
+    book: stores waiting crops and descriptions; in memory by default. warn: called once when a budget is used
+    up.
     """
 
     def __init__(
@@ -49,7 +54,7 @@ class VisionDescriber:
         book: CaptionBook | None = None,
         warn: Callable[[str], None] = _log.warning,
     ) -> None:
-        self._chat, self._config, self._warn = chat, config, warn
+        self._chat, self._warn = chat, warn
         self._book = book or CaptionBook()
         self._pace = Pace(config.per_minute)
         self._lock = threading.Lock()
@@ -57,14 +62,16 @@ class VisionDescriber:
         self._told = ""
 
     def ready(self) -> bool:
-        """Return whether a question may be asked now; it counts then."""
+        """Return whether a request may be sent now; if so, it is counted against the rate limit."""
         return self._pace.take()
 
     def describe(self, crop: np.ndarray, label: str) -> Description:
-        """Describe a crop (h, w, 3) uint8 RGB. Takes up to the chat's patience. Raises ChatUnavailable, also where
-        another thread asks about it, and the crop waits; BadAnswer, ValueError.
+        """Return the description of a crop (h, w, 3) uint8 RGB, from the book or the model.
+
+        Blocks up to the chat's patience. Raises ChatUnavailable if the model does not answer or another
+        thread asks it about the same crop, which then waits in the book; BadAnswer, ValueError.
         """
-        image = crop_to_jpeg(crop, self._config.side, self._config.quality)
+        image = crop_to_jpeg(crop, VISION_SIDE, VISION_QUALITY)
         key, era = self._book.key(label, image), self._book.era
         with self._lock:
             known = self._book.known(key)
@@ -80,7 +87,7 @@ class VisionDescriber:
             self._under_way.discard(key)
 
     def catch_up(self) -> bool:
-        """Describe a crop that waits since before; return whether there was one. Raises ChatUnavailable."""
+        """Describe the crop that has waited longest; return whether there was one. Raises ChatUnavailable."""
         era = self._book.era
         with self._lock:
             found = self._book.waiting(frozenset(self._under_way))
@@ -112,13 +119,16 @@ class VisionDescriber:
 def make_describer(
     config: VisionConfig, book: CaptionBook | None = None, warn: Callable[[str], None] = _log.warning
 ) -> tuple[VisionDescriber, OpenAiChat]:
-    """Return the describer of an OpenAI-compatible endpoint, and its chat, whose pending questions can be cancelled."""
+    """Return the describer for an OpenAI-compatible endpoint, and its chat.
+
+    The chat can cancel pending requests.
+    """
     chat = OpenAiChat(config.chat, day=DayBudget(stricter(config.chat.day, config.per_day)))
     return VisionDescriber(chat, config, book, warn), chat
 
 
 def read_description(answer: str) -> Description:
-    """Return the description in an answer, reduced to words. Raises BadAnswer if there is none."""
+    """Return the description in a model's answer, reduced to words. Raises BadAnswer if there is none."""
     try:
         data = json.loads(answer)
         caption, attributes = str(data["caption"]), [str(word) for word in data["attributes"]][:8]
@@ -138,9 +148,10 @@ def _words(text: str) -> str:
 
 
 def crop_to_jpeg(crop: np.ndarray, side: int, quality: int) -> bytes:
-    """Return a JPEG file of a crop (h, w, 3) uint8 RGB, scaled down to at most `side` pixels on its longer side.
+    """Return a JPEG file of a crop (h, w, 3) uint8 RGB, with at most `side` pixels on its longer side.
 
-    The shorter side has at least a quarter of that. Raises ValueError for an empty crop or another shape.
+    A crop whose longer side is below a quarter of this is enlarged to it. Raises ValueError for an empty crop
+    or another shape.
     """
     if crop.ndim != 3 or crop.shape[2] != 3 or crop.dtype != np.uint8 or 0 in crop.shape:
         raise ValueError(f"the crop is not an image: {crop.shape} {crop.dtype}")

@@ -1,4 +1,4 @@
-"""Split labels of classes into objects: by an image of instances, or by connected components in image and depth."""
+"""Division of class labels into objects: by an image of instances, or by connected components in image and depth."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from numba import njit
 
 from lodestar.perception.config import ComponentsConfig
 
+# metres per metre of depth, added to the jump of depth between neighbouring pixels that splits a component; chosen: a
+# surface seen at 10 degrees changes by about 0.01 between two pixels of a camera of 500 pixels focal length
+COMPONENTS_JUMP_PER_METRE = 0.02
+
 Table = dict[int, dict[str, str]]
-_MOST = int(np.iinfo(np.uint16).max)  # labels of a segmented frame are uint16, and 0 is none
+_MOST = int(np.iinfo(np.uint16).max)  # labels of a segmented frame are uint16, 0 = none
 
 
 def split_by_depth(
@@ -18,17 +22,17 @@ def split_by_depth(
 ) -> tuple[np.ndarray, Table]:
     """Return a label image (H, W) uint16 with one value per component, and its table.
 
-    A component holds neighbouring pixels (of eight) of one label without a jump of depth between them. A pixel without
-    depth joins those without depth alone. Components below `config.min_pixels` and labels that are missing in the table
-    become 0.
+    A component consists of neighbouring pixels (of eight) of one label without a depth jump between them. Pixels
+    without depth only join others without depth. Components below `config.min_pixels` and labels that are missing in
+    the table become 0.
 
     labels: (H, W) of integers, 0 = none. table: label -> {"class", "caption"}. depth: (H, W) float32, metres along the
-    optical axis, 0 = invalid. Raises ValueError where the images differ in size.
+    optical axis, 0 = invalid. Raises ValueError if the images differ in size.
     """
     _check(labels, depth, "depth")
     named = np.ascontiguousarray(np.where(np.isin(labels, list(table)), labels, 0), np.int64)
     metres = np.ascontiguousarray(depth, np.float32)
-    roots = _components(named, metres, config.jump, config.jump_per_metre)
+    roots = _components(named, metres, config.jump, COMPONENTS_JUMP_PER_METRE)
     return _numbered(named, roots, table, config.min_pixels)
 
 
@@ -40,11 +44,11 @@ def split_by_instances(
 ) -> tuple[np.ndarray, Table]:
     """Return a label image (H, W) uint16 with one value per label and instance, and its table.
 
-    Objects that something else cuts in two in the image stay one. Objects below `config.min_pixels` and labels that
-    are missing in the table become 0.
+    An object whose visible parts are separated by another object stays one object. Objects below
+    `config.min_pixels` and labels that are missing in the table become 0.
 
-    labels, instances: (H, W) of integers; a label of 0 is none. table: label -> {"class", "caption"}.
-    Raises ValueError where the images differ in size.
+    labels, instances: (H, W) of integers; a label of 0 is none. table: label -> {"class", "caption"}. Raises
+    ValueError if the images differ in size.
     """
     _check(labels, instances, "instances")
     named = np.where(np.isin(labels, list(table)), labels, 0).astype(np.int64)
@@ -54,9 +58,10 @@ def split_by_instances(
 
 
 def depth_components(free: np.ndarray, depth: np.ndarray, jump: float, jump_per_metre: float) -> np.ndarray:
-    """Return (H, W) int64, one number per component of `free`: neighbouring pixels (of eight) without a jump of depth.
+    """Return (H, W) int64, one number per component of `free`, the smallest flat index of its pixels.
 
-    The number is the least index of the component's pixels. Other pixels have their own.
+    A component consists of neighbouring pixels (of eight) without a depth jump between them. Each pixel
+    outside `free` has its own number.
 
     free: (H, W) bool. depth: (H, W) float32, metres.
     """
@@ -74,7 +79,10 @@ def _check(labels: np.ndarray, other: np.ndarray, name: str) -> None:
 def _numbered(
     labels: np.ndarray, parts: np.ndarray, table: Mapping[int, Mapping[str, str]], min_pixels: int
 ) -> tuple[np.ndarray, Table]:
-    """Return parts (H, W) numbered from 1 by their first pixels, without small ones, and the entry of each."""
+    """Return the parts (H, W) renumbered from 1 by their first pixels, and the table entry of each number.
+
+    Small parts are left out.
+    """
     flat, values = parts.ravel(), labels.ravel()
     counts = np.bincount(flat[values > 0], minlength=int(flat.max(initial=0)) + 1)
     kept = np.flatnonzero(counts >= max(min_pixels, 1))
@@ -99,7 +107,7 @@ def _root(parents, index):
 
 @njit(cache=True)
 def _components(labels, depth, jump, jump_per_metre):
-    """Return the number (H, W) of each pixel's component, by union-find over half of the eight neighbours."""
+    """Return the number (H, W) of each pixel's component, by union-find over half of its eight neighbours."""
     rows, columns = labels.shape
     parents = np.arange(rows * columns)
     for row in range(rows):

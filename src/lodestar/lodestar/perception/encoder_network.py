@@ -1,4 +1,4 @@
-"""An image or text encoder in an ONNX file, and which of its outputs is the vector."""
+"""Image or text encoder in an ONNX file, with the choice of the output that holds the vectors."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from lodestar.perception.config import EncoderConfig
 from lodestar.perception.frames import DetectorUnavailable
 from lodestar.perception.onnx_sessions import first_line, open_session
 
-#: Outputs that hold one vector per input, best first. Without any of these names the shape decides.
+#: Outputs that hold one vector per input, best first. If none of these names exists, the shape decides.
 _NAMES = ("image_embeds", "text_embeds", "sentence_embedding", "pooler_output")
 
 
 class EncoderNetwork:
-    """An encoder and its one output. inputs: names; shapes, types: by name."""
+    """An encoder network that returns one vector per input, whichever output holds it.
+
+    inputs: names of the network's inputs; shapes, types: of each input, by its name.
+    """
 
     def __init__(self, path: Path, config: EncoderConfig):
         if not path.is_file():
@@ -31,14 +34,15 @@ class EncoderNetwork:
         self._dimension = 0
 
     def run(self, inputs: Mapping[str, np.ndarray], count: int) -> np.ndarray:
-        """Return `count` vectors (count, D) float32: the output of a known name, else the first of that shape.
+        """Return `count` vectors (count, D) float32, from an output with a known name if there is one.
 
-        An output (count, tokens, D) stands for its first token, as DINO's. Raises DetectorUnavailable.
+        Otherwise the first output of a fitting shape is used; of (count, tokens, D) its first token, as for
+        DINO. Raises DetectorUnavailable.
         """
         names = [one.name for one in self._session.get_outputs()]
         try:
             values = self._session.run(None, {k: v.astype(self.types[k]) for k, v in inputs.items()})
-        except Exception as error:  # its own exceptions have no common class but this
+        except Exception as error:  # exceptions of ONNX Runtime have no other common class
             raise DetectorUnavailable(f"{self._path} does not run: {first_line(error)}") from error
         order = sorted(range(len(names)), key=lambda i: _NAMES.index(names[i]) if names[i] in _NAMES else 99)
         for rank in (2, 3):

@@ -1,4 +1,4 @@
-"""Boxes of things in an image, as detectors give them, and the segmented frame that is made of them."""
+"""Boxes of objects in an image, as returned by detectors, and the segmented frame made from them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ import numpy as np
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
 
-_MOST_COMPARED = (
-    1000  # boxes that non-maximum suppression compares: the best ones; its time grows with their square
-)
-_FARTHEST = 1e5  # pixels of a corner: many times any image, see `select`
+# boxes compared by non-maximum suppression, the best ones; its time grows with their square
+_MOST_COMPARED = 1000
+_FARTHEST = 1e5  # pixels, largest valid coordinate of a corner: many times any image, see `select`
 
 
 @dataclass(frozen=True)
 class Boxes:
-    """Boxes of one image before and after selection.
+    """Boxes of one image before or after selection.
 
-    corners: (N, 4) float32, left, top, right, bottom, pixels. scores: (N,) float32, 0..1. kinds: (N,) int, numbers of
-    classes. coefficients: (N, K) float32 of `prototypes`, (K, h, w) float32, of which the masks are sums; K = 0 and
-    None where there are none.
+    corners: (N, 4) float32, left, top, right, bottom, pixels. scores: (N,) float32, 0..1. kinds: (N,) int, class
+    numbers. coefficients: (N, K) float32, weights of `prototypes`, (K, h, w) float32, that add up to masks; K = 0 and
+    None without masks.
     """
 
     corners: np.ndarray
@@ -31,15 +30,14 @@ class Boxes:
     kinds: np.ndarray
     coefficients: np.ndarray
     prototypes: np.ndarray | None = None
-    attributes: np.ndarray | None = (
-        None  # (N,) int, numbers of attributes, -1 = none; None = the network tells none
-    )
+    # (N,) int, attribute numbers, -1 = none; None = the network has no attributes
+    attributes: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.scores)
 
     def taken(self, which: np.ndarray) -> Boxes:
-        """Return the boxes that an index array or mask selects."""
+        """Return only the boxes that an index array or mask selects."""
         return Boxes(
             self.corners[which],
             self.scores[which],
@@ -50,15 +48,15 @@ class Boxes:
         )
 
     def masks(self) -> np.ndarray | None:
-        """Return (N, h, w) float32 over the network's whole input, positive on the thing; None without prototypes."""
+        """Return (N, h, w) float32 over the network's whole input, positive on the object; None without prototypes."""
         return None if self.prototypes is None else np.tensordot(self.coefficients, self.prototypes, 1)
 
 
 @dataclass(frozen=True)
 class FoundThing:
-    """A thing in an image. box: within the image. mask: (box.height, box.width) bool; None = only the box is known.
+    """Object in an image. box: within the image. mask: (box.height, box.width) bool; None = only the box is known.
 
-    attribute: a word for its look, such as a colour; "" = none is known.
+    attribute: a word for its appearance, such as a colour; "" = unknown.
     """
 
     label: str
@@ -69,14 +67,15 @@ class FoundThing:
 
 
 def select(boxes: Boxes, confidence: float, iou: float, most: int) -> tuple[Boxes, int]:
-    """Return the best `most` boxes, of overlapping ones of a class the best, and how many had values that are no box.
+    """Return the best `most` boxes, and the number of invalid boxes.
 
-    Such are NaN, infinite or far outside of any image, and scores above 1: OpenCV tells classes apart by moving boxes
-    by the largest corner, so that a single far one would make all others of a class coincide.
+    Boxes that overlap a better one of the same class are left out, and so are invalid boxes: those with
+    corners that are NaN, infinite or far outside any image, or with scores above 1. OpenCV separates classes
+    by shifting boxes by the largest corner, so a single far corner would make all others of a class coincide.
 
-    confidence: least score. iou: overlap from which two are one; 1 = never.
+    confidence: least score. iou: overlap from which two boxes are one; 1 = never.
     """
-    sound = (np.abs(boxes.corners) <= _FARTHEST).all(1) & (boxes.scores <= 1.0)  # NaN compares false
+    sound = (np.abs(boxes.corners) <= _FARTHEST).all(1) & (boxes.scores <= 1.0)  # false for NaN
     odd = int(np.count_nonzero(~sound))
     good = np.flatnonzero(sound & (boxes.scores >= confidence))
     good = good[np.argsort(-boxes.scores[good], kind="stable")][:_MOST_COMPARED]
@@ -95,7 +94,7 @@ def select(boxes: Boxes, confidence: float, iou: float, most: int) -> tuple[Boxe
 
 
 def image_box(corners: np.ndarray, shape: tuple[int, int]) -> ImageBox | None:
-    """Return the whole pixels of a box (4,) within an image (H, W); None where there are none, or it is NaN."""
+    """Return the whole-pixel box within an image (H, W) for corners (4,); None if it is empty or NaN."""
     height, width = shape
     if not np.isfinite(corners).all():
         return None
@@ -109,9 +108,10 @@ def image_box(corners: np.ndarray, shape: tuple[int, int]) -> ImageBox | None:
 def segmented(
     stamp: float, shape: tuple[int, int], things: Sequence[FoundThing], detector: str, min_pixels: int
 ) -> SegmentedFrame:
-    """Return the frame (H, W) of things: small ones are painted last, so that they stay visible on large ones.
+    """Return the segmented frame (H, W) of objects.
 
-    What has no mask fills its box. Things of less than `min_pixels` visible pixels are left out.
+    Small objects are painted last, so that they stay visible on large ones. An object without a mask fills
+    its box. Objects with less than `min_pixels` visible pixels are left out.
     """
     image = np.zeros(shape, np.uint16)
     sizes = [_area(thing) for thing in things]

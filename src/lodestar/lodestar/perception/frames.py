@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from lodestar.geometry.camera import PinholeCamera
 
-#: As many and as large as the message of a box carries.
+#: Corner coordinates of an outline, within the limits of number and value of the box message.
 Outline = Annotated[tuple[Annotated[int, Meta(ge=-(2**15), le=2**15 - 1)], ...], Meta(max_length=64)]
 
 
@@ -19,8 +19,8 @@ Outline = Annotated[tuple[Annotated[int, Meta(ge=-(2**15), le=2**15 - 1)], ...],
 class ImageBox:
     """Axis-aligned box in an image, pixels.
 
-    outline: of what is in it, as `perception.outlines` draws it from a mask: x0, y0, x1, y1, ... of its corners, with
-    -1, -1 between two parts; () = not known, only the box is.
+    outline: of the object's mask, made by `perception.outlines`: corner coordinates x0, y0, x1, y1, ..., with -1, -1
+    between two parts; () = unknown.
     """
 
     x: int
@@ -53,7 +53,10 @@ class RgbdFrame:
 
 @dataclass(frozen=True)
 class AlignedDepth:
-    """Depth (H, W) float32, metres, invalid = 0 or NaN, pixel by pixel of the colour image's camera."""
+    """Depth (H, W) float32, metres, invalid = 0 or NaN, registered to the pixels of the colour image.
+
+    camera: its camera.
+    """
 
     depth: np.ndarray
     camera: PinholeCamera
@@ -69,8 +72,8 @@ class Detection:
     score: float
     box: ImageBox
     pixel_count: int
-    feature: np.ndarray | None = None  # (D,) float32, unit length
-    feature_model: str = ""  # features of two models are not comparable
+    feature: np.ndarray | None = None  # (D,) float32, unit length; appearance
+    feature_model: str = ""  # name of the model; features of different models cannot be compared
 
 
 @dataclass(frozen=True)
@@ -84,42 +87,40 @@ class SegmentedFrame:
 
 
 class DetectorUnavailable(RuntimeError):
-    """The detector cannot run; the message says what to install or provide."""
+    """Raised if the detector cannot run; the message says what to install or provide."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Labels that a detector can give. names: all of them, of one that is closed. is_open: it looks for any text."""
+    """Labels that a detector can assign. names: all labels of a closed detector. is_open: it searches for any text."""
 
     names: tuple[str, ...] = ()
     is_open: bool = False
 
 
 class Labeller(Protocol):
-    """Port of whatever gives labels to segments, whichever images it reads."""
+    """Interface of components that label segments, for any kind of input image."""
 
     name: str
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """Return what it can name; may load its model. Raises DetectorUnavailable."""
-        ...
+        """Return the labels that the component can assign; may load its model. Raises DetectorUnavailable."""
 
     def look_for(self, words: Sequence[str]) -> None:
-        """Look for these words, in place of those before; returns when the next image is searched for them.
+        """Search for these words instead of the previous ones, from the next image on.
 
-        One that is open may take seconds: call it on another thread than the images', which go on with the words of
-        before. One that is closed ignores it. Raises DetectorUnavailable.
+        Returns when the words are set. An open detector may take seconds, so call it on another thread than
+        that of the images, which meanwhile use the previous words. A closed detector ignores the words.
+        Raises DetectorUnavailable.
         """
-        ...
 
 
 class Detector(Labeller, Protocol):
-    """Port of a detector that segments RGB images."""
+    """Interface of a detector that segments RGB images."""
 
     def detect(self, stamp: float, rgb: np.ndarray, depth: AlignedDepth | None = None) -> SegmentedFrame:
         """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable.
 
-        depth: of the same moment; makes masks of boxes, where the detector has no masks of its own.
+        depth: of the same moment; used to make masks from boxes if the detector returns no masks.
         """
-        ...

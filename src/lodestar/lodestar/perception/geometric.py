@@ -18,11 +18,30 @@ from lodestar.perception.config import GeometricConfig
 from lodestar.perception.frames import Detection, SegmentedFrame, Vocabulary
 from lodestar.perception.segments import label_extents
 
+# Chosen on rendered depth images of rooms:
+GEOMETRIC_STEP = 2  # image pixels per working pixel
+GEOMETRIC_NEAR = 0.3  # metres, least depth that is used
+GEOMETRIC_JUMP = 0.02  # metres, deviation of depth from the neighbours' plane that splits them; chosen
+# metres per square metre of squared depth, added to GEOMETRIC_JUMP; chosen: the error of a structured-light camera
+GEOMETRIC_JUMP_PER_SQUARE = 0.012
+GEOMETRIC_REACH = 4  # working pixels between the points of a normal; chosen
+GEOMETRIC_CREASE = 0.12  # sine of the concave angle that splits two pieces; chosen: about 7 degrees
+GEOMETRIC_PLANE_TRIALS = 60  # planes tried per search for a plane of the room
+GEOMETRIC_PLANES = 5  # most planes of the room
+# share of all points that a plane of the room must hold; chosen
+GEOMETRIC_PLANE_SHARE = 0.08
+GEOMETRIC_PLANE_GAP = 0.03  # metres from a plane within which points belong to it; chosen
+# metres per square metre of squared depth, added to GEOMETRIC_PLANE_GAP; chosen
+GEOMETRIC_PLANE_GAP_PER_SQUARE = 0.008
+GEOMETRIC_BEHIND = 0.03  # share of the points that may lie behind a plane of the room; chosen
+GEOMETRIC_MAX_SHARE = 0.5  # largest share of the image that a segment covers; chosen
+GEOMETRIC_SCORE = 0.5  # score of every segment, 0..1; chosen
+
 
 class GeometricSegmenter:
-    """Segment furniture and the objects on it with the label "object"; deterministic for one seed.
+    """Segments furniture and the objects on it with the label "object"; deterministic for one seed.
 
-    captioned: a vision model names the things later, in any words; without it nothing has a name.
+    captioned: whether a vision model names the objects later; without one they have no names.
     """
 
     name = "geometric"
@@ -33,7 +52,7 @@ class GeometricSegmenter:
         self._rng = np.random.default_rng(seed)
 
     def look_for(self, words: Sequence[str]) -> None:
-        """Do nothing: shapes are found whatever they are called."""
+        """Do nothing: shapes are segmented regardless of names."""
 
     def segment(
         self, stamp: float, depth: np.ndarray, camera: PinholeCamera, rgb: np.ndarray | None
@@ -42,44 +61,47 @@ class GeometricSegmenter:
 
         Raises ValueError for images whose shape differs from the camera's.
         """
-        config, shape = self.config, (camera.height, camera.width)
+        shape = camera.height, camera.width
         if depth.shape != shape:
             raise ValueError(f"depth has shape {depth.shape}, the camera {shape}")
         if rgb is not None and rgb.shape != (*shape, 3):
             raise ValueError(f"colour has shape {rgb.shape}, the camera {shape}")
-        coarse = np.ascontiguousarray(depth[:: config.step, :: config.step], np.float32)
-        usable = (coarse >= config.near) & (coarse <= config.far)
+        coarse = np.ascontiguousarray(depth[::GEOMETRIC_STEP, ::GEOMETRIC_STEP], np.float32)
+        usable = (coarse >= GEOMETRIC_NEAR) & (coarse <= self.config.far)
         small = np.asarray(cv2.medianBlur(np.where(usable, coarse, np.float32(0.0)), 3))
-        lens = [value / config.step for value in (camera.fx, camera.fy, camera.cx, camera.cy)]
+        lens = [value / GEOMETRIC_STEP for value in (camera.fx, camera.fy, camera.cx, camera.cy)]
         points = _points(small, *lens)
-        normals = _normals(points, config.reach, config.jump, config.jump_per_square)
+        normals = _normals(points, GEOMETRIC_REACH, GEOMETRIC_JUMP, GEOMETRIC_JUMP_PER_SQUARE)
         room = self._room(points, normals, small > 0)
         things = (small > 0) & ~room
-        edges = _edges(points, normals, config.reach, config.crease, config.jump, config.jump_per_square)
-        labels = _pieces(things & ~edges, things, config)
-        full = np.repeat(np.repeat(labels, config.step, 0), config.step, 1)[: camera.height, : camera.width]
+        edges = _edges(
+            points, normals, GEOMETRIC_REACH, GEOMETRIC_CREASE, GEOMETRIC_JUMP, GEOMETRIC_JUMP_PER_SQUARE
+        )
+        labels = _pieces(things & ~edges, things, self.config.min_pixels)
+        full = np.repeat(np.repeat(labels, GEOMETRIC_STEP, 0), GEOMETRIC_STEP, 1)[
+            : camera.height, : camera.width
+        ]
         full = np.where(np.isfinite(depth) & (depth > 0), full, 0).astype(np.uint16)
         return self._named(stamp, full, rgb)
 
     def _room(self, points: np.ndarray, normals: np.ndarray, valid: np.ndarray) -> np.ndarray:
         """Return (h, w) bool: points on planes that bound the visible space."""
-        config = self.config
         flat, facing = points[valid], normals[valid]
         known = np.isfinite(facing[:, 0])
-        distance = (config.plane_gap + config.plane_gap_per_square * flat[:, 2] ** 2).astype(np.float32)
+        distance = (GEOMETRIC_PLANE_GAP + GEOMETRIC_PLANE_GAP_PER_SQUARE * flat[:, 2] ** 2).astype(np.float32)
         taken, bounding = np.zeros((2, len(flat)), bool)
-        for _ in range(config.planes):
+        for _ in range(GEOMETRIC_PLANES):
             candidates = np.flatnonzero(known & ~taken)
-            if len(candidates) == 0 or len(candidates) < config.plane_share * len(flat):
+            if len(candidates) == 0 or len(candidates) < GEOMETRIC_PLANE_SHARE * len(flat):
                 break
             plane = _best_plane(
-                flat, facing, distance, candidates, self._rng.choice(candidates, config.plane_trials)
+                flat, facing, distance, candidates, self._rng.choice(candidates, GEOMETRIC_PLANE_TRIALS)
             )
             near, own, behind = _sides(flat, facing, distance, plane)
-            if own.sum() < config.plane_share * len(flat):
+            if own.sum() < GEOMETRIC_PLANE_SHARE * len(flat):
                 break
             taken |= own
-            if behind <= config.behind * len(flat):
+            if behind <= GEOMETRIC_BEHIND * len(flat):
                 taken |= near
                 bounding |= near
         room = np.zeros(valid.shape, bool)
@@ -95,7 +117,7 @@ class GeometricSegmenter:
             if pixels is not None and len(pixels):
                 name = color_name(np.median(pixels[:: 1 + len(pixels) // 1000], axis=0))
                 caption = with_article(f"{name} object")
-            detections.append(Detection(value, "object", caption, self.config.score, box, count))
+            detections.append(Detection(value, "object", caption, GEOMETRIC_SCORE, box, count))
         return SegmentedFrame(stamp, labels, tuple(detections), self.name)
 
 
@@ -115,9 +137,9 @@ def _points(depth, fx, fy, cx, cy):
 
 @njit(cache=True, nogil=True, inline="always")
 def _bend(before, here, after):
-    """Return the metres by which `here` deviates from the line through the others, inf = unknown.
+    """Return the metres by which `here` deviates from the line through `before` and `after`, inf = unknown.
 
-    Planes are straight in inverse depth.
+    Planes are linear in inverse depth.
     """
     if before <= 0.0 or here <= 0.0 or after <= 0.0:
         return np.inf
@@ -153,7 +175,7 @@ def _normals(points, reach, jump, per_square):
 
 @njit(cache=True, nogil=True)
 def _best_plane(points, normals, distance, candidates, trials):
-    """Return the unit normal and offset (4,) of the tried plane that holds most candidates."""
+    """Return the unit normal and offset (4,) of that tried plane which contains most candidates."""
     best, plane = -1, np.zeros(4, np.float32)
     step = max(1, len(candidates) // 1500)
     for trial in trials:
@@ -174,10 +196,14 @@ def _best_plane(points, normals, distance, candidates, trials):
 
 @njit(cache=True, nogil=True)
 def _sides(points, normals, distance, plane):
-    """Return which points lie near a plane, which of them have its orientation, and how many lie far behind it."""
+    """Return two point masks and a number.
+
+    The masks contain the points near a plane, and those of them with its orientation; the number counts the
+    points far behind it.
+    """
     near, own = np.zeros(len(points), np.bool_), np.zeros(len(points), np.bool_)
     behind = 0
-    side = -1.0 if plane[3] > 0.0 else 1.0  # of the camera, which is at the origin
+    side = -1.0 if plane[3] > 0.0 else 1.0  # side of the camera, which is at the origin
     for i in range(len(points)):
         offset = plane[0] * points[i, 0] + plane[1] * points[i, 1] + plane[2] * points[i, 2] - plane[3]
         near[i] = abs(offset) <= distance[i]
@@ -216,7 +242,7 @@ def _edges(points, normals, reach, crease, jump, per_square):
                 if far_row >= rows or far_column >= columns or back_row < 0 or back_column < 0:
                     continue
                 a, b = normals[back_row, back_column], normals[far_row, far_column]
-                if not (a[0] == a[0] and b[0] == b[0]):  # NaN
+                if not (a[0] == a[0] and b[0] == b[0]):  # a normal is NaN
                     continue
                 p, q = points[back_row, back_column], points[far_row, far_column]
                 dx, dy, dz = q[0] - p[0], q[1] - p[1], q[2] - p[2]
@@ -229,16 +255,19 @@ def _edges(points, normals, reach, crease, jump, per_square):
     return edges
 
 
-def _pieces(inner: np.ndarray, things: np.ndarray, config: GeometricConfig) -> np.ndarray:
-    """Return (h, w) uint16: large connected pieces of `inner`, grown back over the edges between them."""
+def _pieces(inner: np.ndarray, things: np.ndarray, least: int) -> np.ndarray:
+    """Return (h, w) uint16, numbers of the large connected pieces of `inner`, grown back over their edges.
+
+    least: pixels of a piece in the full image.
+    """
     count, labels, stats, _ = cv2.connectedComponentsWithStats(inner.astype(np.uint8), connectivity=4)
-    size = stats[:, cv2.CC_STAT_AREA] * config.step**2
-    good = (size >= config.min_pixels) & (size <= config.max_share * inner.size * config.step**2)
+    size = stats[:, cv2.CC_STAT_AREA] * GEOMETRIC_STEP**2
+    good = (size >= least) & (size <= GEOMETRIC_MAX_SHARE * inner.size * GEOMETRIC_STEP**2)
     good[0] = False
     order = np.zeros(count, np.uint16)
     order[good] = np.arange(1, good.sum() + 1)
     labels = order[labels]
-    for _ in range(config.reach):  # the edges are about this wide
+    for _ in range(GEOMETRIC_REACH):  # edges are about as wide
         grown = cv2.dilate(labels, np.ones((3, 3), np.uint8))
         labels = np.where((labels == 0) & things, grown, labels)
     return labels

@@ -13,10 +13,15 @@ from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame, Voc
 from lodestar.perception.measured_noise import WIDTH, MissMemory, measured_noise, place_of
 from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
 
+NOISE_MERGE_GAP_PX = 2  # most pixels between masks that may merge; chosen
+NOISE_SCORE_MEAN = 0.85  # mean of the confidence, 0..1; chosen
+
 
 @dataclass(frozen=True)
 class _Mask:
-    """Pixels (h, w) bool of a mask in its box with corner (top, left), and its entry of the table."""
+    """Mask of an object: pixels (h, w) bool, their top left corner in the image, and the object's table
+    entry.
+    """
 
     top: int
     left: int
@@ -24,7 +29,7 @@ class _Mask:
     entry: Mapping[str, str]
 
     def _within(self, top: int, left: int, height: int, width: int) -> np.ndarray:
-        """Return the mask in another window of the image."""
+        """Return the mask's pixels in another window of the image."""
         window = np.zeros((height, width), bool)
         y0, x0 = max(self.top, top), max(self.left, left)
         y1 = min(self.top + self.pixels.shape[0], top + height)
@@ -36,7 +41,7 @@ class _Mask:
         return window
 
     def touches(self, other: _Mask, gap: int) -> bool:
-        """Tell whether less than about `gap` pixels lie between the masks."""
+        """Return whether less than about `gap` pixels lie between the masks."""
         height, width = self.pixels.shape
         near = other._within(self.top - gap, self.left - gap, height + 2 * gap, width + 2 * gap)
         if not near.any():
@@ -46,7 +51,7 @@ class _Mask:
         return bool((grown.astype(bool) & near).any())
 
     def union(self, other: _Mask) -> _Mask:
-        """Return the union of both masks with this one's entry."""
+        """Return the union of both masks with this mask's entry."""
         top, left = min(self.top, other.top), min(self.left, other.left)
         height = max(m.top + m.pixels.shape[0] for m in (self, other)) - top
         width = max(m.left + m.pixels.shape[1] for m in (self, other)) - left
@@ -54,14 +59,20 @@ class _Mask:
         return _Mask(top, left, windows[0] | windows[1], self.entry)
 
     def halves(self, angle: float) -> list[_Mask]:
-        """Return the mask split by a line through its centre whose normal has this angle, radians."""
+        """Return the two parts of the mask on both sides of a line through its centre.
+
+        angle: of the line's normal, radians.
+        """
         rows, columns = np.nonzero(self.pixels)
         y, x = np.ogrid[: self.pixels.shape[0], : self.pixels.shape[1]]
         side = (x - columns.mean()) * np.cos(angle) + (y - rows.mean()) * np.sin(angle) > 0.0
         return [replace(self, pixels=self.pixels & side), replace(self, pixels=self.pixels & ~side)]
 
     def cut(self, edges: np.ndarray) -> _Mask:
-        """Return the mask within a box that begins these shares (4,) of its side inside left, top, right and bottom."""
+        """Return the mask with its margins cut off.
+
+        edges: (4,) shares of its sides: left, top, right and bottom.
+        """
         height, width = self.pixels.shape
         left, top, right, bottom = np.clip(edges, 0.0, 0.45) * [width, height, width, height]
         kept = np.zeros_like(self.pixels)
@@ -79,14 +90,14 @@ class _Mask:
 
 
 class GroundTruthDetector:
-    """Make detections from a simulator's label image and the table of its values.
+    """Makes detections from a simulator's label image and the table of its label values.
 
-    Values of the input never reach the output: segments are renumbered at random in every frame. All randomness comes
-    from `rng`, so the same seed and frames give the same detections.
+    Label values of the input never reach the output: segments are renumbered at random in every frame. All
+    randomness comes from `rng`, so the same seed and frames give the same detections.
     """
 
     name = "ground_truth"
-    vocabulary = Vocabulary(is_open=True)  # the simulator's table may name anything
+    vocabulary = Vocabulary(is_open=True)  # the simulator's table may contain any name
 
     def __init__(self, config: NoiseConfig = NoiseConfig(), rng: np.random.Generator | None = None):
         self.config = config
@@ -95,7 +106,7 @@ class GroundTruthDetector:
         self._misses = MissMemory(self._measured, self._rng) if self._measured is not None else None
 
     def look_for(self, words: Sequence[str]) -> None:
-        """Do nothing: whatever the table names is seen."""
+        """Do nothing: all objects in the table are detected."""
 
     def segment(
         self,
@@ -107,8 +118,8 @@ class GroundTruthDetector:
         """Return the segments of one frame.
 
         labels: (H, W) uint16, 0 = none. table: value -> {"class", "caption"}; values missing from it are background.
-        frame: of the same moment and size; measured noise takes distances from it and knows things again by it.
-        Raises ValueError for labels of another rank or type.
+        frame: of the same moment and size; measured noise takes distances from it and recognises objects by their
+        place. Raises ValueError for labels of another rank or type.
         """
         labels = np.asarray(labels)
         if labels.ndim != 2 or labels.dtype != np.uint16:
@@ -128,7 +139,10 @@ class GroundTruthDetector:
     def _measure(
         self, stamp: float, masks: list[_Mask], width: int, frame: RgbdFrame | None
     ) -> list[tuple[_Mask, str, str]]:
-        """Return (mask, class, caption) of the masks that the measured detector does not miss, as it cuts them."""
+        """Return (mask, class, caption) of the masks that the measured detector would find.
+
+        The masks are cropped by the measured errors of its boxes' edges.
+        """
         noise, misses, rng = self._measured, self._misses, self._rng
         assert noise is not None and misses is not None
         misses.start()
@@ -148,7 +162,7 @@ class GroundTruthDetector:
         return named
 
     def _strays(self, shape: tuple[int, int]) -> list[tuple[_Mask, str, str]]:
-        """Return masks where no thing is, painted below all others."""
+        """Return false detections as masks, to be painted below all others."""
         noise, rng, (height, width) = self._measured, self._rng, shape
         assert noise is not None
         named = []
@@ -165,12 +179,12 @@ class GroundTruthDetector:
         return str(list(weights)[int(self._rng.choice(len(shares), p=shares / shares.sum()))])
 
     def _spoil(self, masks: list[_Mask]) -> list[_Mask]:
-        """Return the masks after misses, merges, splits and erosion."""
+        """Return the masks with simulated errors: misses, merges, splits and erosion."""
         config, rng = self.config, self._rng
         merged: list[_Mask] = []
         for mask in [mask for mask in masks if rng.random() >= config.miss]:
             if rng.random() < config.merge:
-                touching = [i for i, other in enumerate(merged) if mask.touches(other, config.merge_gap_px)]
+                touching = [i for i, other in enumerate(merged) if mask.touches(other, NOISE_MERGE_GAP_PX)]
                 if touching:
                     merged[touching[0]] = merged[touching[0]].union(mask)
                     continue
@@ -184,7 +198,7 @@ class GroundTruthDetector:
     def _label(
         self, masks: list[_Mask], table: Mapping[int, Mapping[str, str]]
     ) -> list[tuple[_Mask, str, str]]:
-        """Return (mask, class, caption) per mask, some with class and caption of another entry."""
+        """Return (mask, class, caption) per mask; by simulated error some are those of another entry."""
         rng = self._rng
         entries = sorted({(str(e.get("class", "")), str(e.get("caption", ""))) for e in table.values()})
         named = []
@@ -200,7 +214,7 @@ class GroundTruthDetector:
     def _number(
         self, stamp: float, shape: tuple[int, int], named: list[tuple[_Mask, str, str]]
     ) -> SegmentedFrame:
-        """Return the frame with segments numbered at random; where masks overlap the later one wins."""
+        """Return the frame with segments numbered at random; where masks overlap, the later one wins."""
         config, rng = self.config, self._rng
         values = rng.permutation(np.arange(1, max(len(named) * 4, 16) + 1))[: len(named)]
         image = np.zeros(shape, np.uint16)
@@ -211,10 +225,10 @@ class GroundTruthDetector:
             if self._measured is not None:
                 score = float(rng.choice(self._measured.scores))
             else:
-                score = float(np.clip(rng.normal(config.score_mean, config.score_std), 0.05, 1.0))
+                score = float(np.clip(rng.normal(NOISE_SCORE_MEAN, config.score_std), 0.05, 1.0))
             names[int(value)] = (label, caption, score)
         detections = tuple(
             Detection(value, *names[value], box, pixels) for value, box, pixels in label_extents(image)
         )
-        rule = SegmentFilter(config.min_pixels, 0.0, config.max_border_share)
+        rule = SegmentFilter(config.min_pixels, 0.0)
         return filter_segments(SegmentedFrame(stamp, image, detections, self.name), rule)

@@ -15,12 +15,15 @@ from lodestar.perception.frames import DetectorUnavailable, ImageBox, SegmentedF
 
 
 class ImageEncoder:
-    """Describe each segment by the vector of its crop; the network is loaded at once. Raises DetectorUnavailable."""
+    """Describes each segment by the encoder's vector of its crop. Creation loads the network.
+
+    Raises DetectorUnavailable.
+    """
 
     def __init__(self, config: EncoderConfig):
         self.config = config
         self.model = Path(config.model).name
-        self.dropped = 0  # vectors that were not finite, or zero
+        self.dropped = 0  # number of vectors that were not finite, or zero
         self._network = EncoderNetwork(Path(config.model), config)
         shape = self._network.shapes[self._network.inputs[0]]
         if len(shape) != 4:
@@ -30,7 +33,10 @@ class ImageEncoder:
         self._encode(np.zeros((1, 3, *self._size), np.float32))
 
     def describe(self, rgb: np.ndarray, frame: SegmentedFrame) -> SegmentedFrame:
-        """Return the frame with features of its largest segments; see `Describer`. Raises DetectorUnavailable."""
+        """Return the frame with features of its largest segments; see `Describer`.
+
+        Raises DetectorUnavailable.
+        """
         check_image(rgb, frame)
         order = sorted(range(len(frame.detections)), key=lambda i: -frame.detections[i].pixel_count)
         chosen = [i for i in order if frame.detections[i].pixel_count > 0][: self.config.crops]
@@ -59,7 +65,7 @@ class ImageEncoder:
         return normal.transpose(2, 0, 1)
 
     def _encode(self, crops: np.ndarray) -> np.ndarray:
-        """Return vectors (N, D) of crops (N, 3, h, w). A network of fixed batch is filled up with zeros."""
+        """Return vectors (N, D) of crops (N, 3, h, w). A fixed batch size is filled up with zeros."""
         rows = []
         for start in range(0, len(crops), self._batch):
             part = crops[start : start + self._batch]

@@ -1,4 +1,7 @@
-"""Keeps a detector looking for the standing words and for those of the directive, and tells what it can see of them."""
+"""Vocabulary of a detector, and a report of the words that it cannot detect.
+
+The words are the standing ones, which are always searched for, and those of the directive.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,13 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.perception.config import WordsConfig
 from lodestar.perception.frames import DetectorUnavailable, Labeller, Vocabulary
 
-_MOST_BYTES = 100_000  # of a file of words
-MOST_LETTERS = 64  # of a word: what text models read of a phrase is not much more
+_MOST_BYTES = 100_000  # largest size of a file of words
+MOST_LETTERS = 64  # letters of a word; text models read little more of a phrase
 
 
 @dataclass(frozen=True)
 class WantedWords:
-    """Nouns of the directive that runs, in the singular. id: of this set, which no other has."""
+    """Nouns of the running directive, in the singular. id: unique to this set."""
 
     id: str = ""
     words: tuple[str, ...] = ()
@@ -28,7 +31,10 @@ class WantedWords:
 
 @dataclass(frozen=True)
 class WordSight:
-    """A wanted word. label: of the detector for such a thing, "" = none. nearest: of its labels, where none fits."""
+    """A wanted word, and the label by which the detector detects it.
+
+    label: "" = it cannot detect the word; then nearest is its most similar label, "" = none.
+    """
 
     word: str
     label: str = ""
@@ -37,9 +43,10 @@ class WordSight:
 
 @dataclass(frozen=True)
 class VocabularyReport:
-    """Answer of a detector to wanted words. names: every label of one that is closed.
+    """Report on the wanted words that a detector can detect. names: all labels of a closed detector.
 
-    wanted_id: of the words that it answers, "" = none have come. problem: why it does not look for them, "" = it does.
+    wanted_id: id of the `WantedWords` reported on, "" = none received. problem: why the detector does not
+    search for the words, "" = it does.
     """
 
     wanted_id: str = ""
@@ -50,7 +57,7 @@ class VocabularyReport:
     problem: str = ""
 
     def answering(self, wanted: WantedWords) -> VocabularyReport:
-        """Return the answer to other words, as far as this one tells it; by the lexicon alone."""
+        """Return a report on other wanted words, derived from this report by the lexicon alone."""
         if wanted.id == self.wanted_id:
             return self
         labels = wanted.words if self.is_open else self.names
@@ -59,12 +66,12 @@ class VocabularyReport:
 
     @property
     def unseen(self) -> tuple[WordSight, ...]:
-        """Return the words that it cannot see."""
+        """Return the words that the detector cannot detect."""
         return tuple(word for word in self.words if not word.label)
 
     @property
     def sentence(self) -> str:
-        """Return what it cannot see, for a person; "" where it sees everything."""
+        """Return a sentence for a person about the words that cannot be detected; "" if there are none."""
         if not self.unseen:
             return ""
         said = " and ".join(
@@ -79,10 +86,10 @@ class VocabularyReport:
 
 
 class Lookout:
-    """Gives words to a detector. One thread calls it, which may be another than that of the images.
+    """Sets the words of a detector. All calls come from one thread, which may differ from that of the images.
 
-    standing: words that are always looked for by a detector that is open. limit: of all its words.
-    phrases: to find the nearest label; without vectors the lexicon does.
+    standing: words that an open detector always searches for. limit: most words in all. phrases: used to find
+    the nearest label; without vectors the lexicon is used.
     """
 
     def __init__(
@@ -95,12 +102,12 @@ class Lookout:
         self._detector, self._limit, self._phrases = detector, limit, phrases
         self._standing = tuple(standing)
         self._kinds = frozenset(map(kind_of, self._standing))
-        self._looked_for: tuple[str, ...] = ()  # newest words that the detector took
+        self._looked_for: tuple[str, ...] = ()  # words that the detector accepted last
 
     def look_for(self, wanted: WantedWords) -> VocabularyReport:
-        """Look for the standing words and these, in place of those before; return what can be seen of these.
+        """Search for these words and the standing ones instead of the previous ones; return a report.
 
-        An open detector may take seconds to encode them.
+        The report is on the wanted words. An open detector may take seconds to encode them.
         """
         vocabulary, problem = Vocabulary(), ""
         try:
@@ -118,7 +125,7 @@ class Lookout:
         )
 
     def _prompts(self, words: Sequence[str]) -> tuple[str, ...]:
-        """Return the words for an open detector: none twice, nor a synonym of a standing one."""
+        """Return the words for an open detector, without duplicates or synonyms of standing words."""
         new = [word for word in words if kind_of(word) not in self._kinds]
         return tuple(dict.fromkeys((*new, *self._standing)))[: self._limit]
 
@@ -130,9 +137,9 @@ def _sight(word: str, labels: Sequence[str], phrases: PhraseBook | None) -> Word
 
 @lru_cache(maxsize=8)
 def read_words(file: str = "") -> tuple[str, ...]:
-    """Return the standing words of a file, one a line, "#" begins a comment; "" = the packaged list.
+    """Return the standing words in a file, one word per line, "#" begins a comment; "" = the packaged list.
 
-    Raises ValueError, with what to do, for a file that is missing or has no words.
+    Raises ValueError, with a remedy, for a file that is missing or has no words.
     """
     if file:
         path = Path(file).expanduser()

@@ -1,4 +1,4 @@
-"""Errors of a real detector as they were measured: what it misses, how long, and what it takes things for."""
+"""Measured errors of a real detector, for simulation: misses and their correlation, and wrong labels."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ import numpy as np
 
 from lodestar.perception.frames import RgbdFrame
 
-WIDTH = 640.0  # pixels of the image in which sizes are given
-_SAME_PLACE = 1.0  # m between two sights of one thing, of which each shows another part; chosen
+WIDTH = 640.0  # pixels, width of the image to which sizes refer
+_SAME_PLACE = 1.0  # m between two views of one object, which show different parts of it; chosen
 _NORMAL = NormalDist()
-_OPEN = 1e-4  # least probability of a hit and of a miss, so that neither is for ever
+_OPEN = 1e-4  # least probability of a hit and of a miss, so that neither is certain
 
 
 @dataclass(frozen=True)
 class MeasuredNoise:
-    """Numbers of one detector; `source` says where they come from. Written by the benchmark `detector-noise`.
+    """Measured error statistics of one detector, written by the benchmark `detector-noise`.
 
-    sizes, distances: lower edges of the bins of `recall`; pixels (square root of the mask's area in an image 640 wide)
-    and metres. kinds: labels of a simulator -> the detector's class. offsets: class -> logit by which its recall is
-    above the pooled one, which all other labels have. lasting: share of what decides about a miss that a thing keeps
-    for ever; the rest is correlated over `memory` seconds. wrong: share of hits with a wrong label. edges: quantiles of
-    the share of its side by which a detected box begins inside the thing. scores: quantiles of the confidence. strays:
-    detections per frame where no thing is, with their labels and quantiles of their sizes.
+    source: where they come from. recall: share of objects detected, a row per size and in it a value per
+    distance. sizes, distances: lower edges of these bins, in pixels (square root of the mask's area in an
+    image 640 wide) and metres. kinds: label of a simulator -> the detector's class. offsets: class -> logit
+    of its recall relative to the pooled recall; other labels have none. lasting: share of the miss variable's
+    variance that is constant per object; the rest is correlated over `memory` seconds. wrong: share of hits
+    with a wrong label. edges: quantiles of the distance by which an edge of a detected box lies inside the
+    object, as a share of the side. scores: quantiles of the confidence. strays: false detections per frame,
+    with their labels and quantiles of their sizes.
     """
 
     source: str
@@ -49,7 +51,10 @@ class MeasuredNoise:
     stray_labels: dict[str, float] = field(default_factory=dict)
 
     def chance(self, label: str, size: float, distance: float | None) -> float:
-        """Return the probability that a thing of this size and distance is detected; None = at an unknown distance."""
+        """Return the probability that an object of this size (pixels) and distance (metres) is detected.
+
+        distance: None = unknown.
+        """
         row = self.recall[_bin(self.sizes, size)]
         pooled = float(np.mean(row)) if distance is None else row[_bin(self.distances, distance)]
         offset = self.offsets.get(self.kinds.get(label, ""), 0.0)
@@ -59,7 +64,7 @@ class MeasuredNoise:
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> MeasuredNoise:
-        """Return the numbers of a JSON record. Raises ValueError for one of another form."""
+        """Return the statistics in a JSON record. Raises ValueError for a malformed record."""
         try:
             given: dict[str, Any] = {
                 "source": str(record["source"]),
@@ -108,7 +113,7 @@ def _bin(edges: tuple[float, ...], value: float) -> int:
 
 @lru_cache(maxsize=8)
 def measured_noise(name: str) -> MeasuredNoise:
-    """Return the packaged numbers of a detector. Raises ValueError for a name that there is not."""
+    """Return the packaged statistics of a detector. Raises ValueError for an unknown name."""
     folder = resources.files("lodestar.perception") / "measured"
     file = folder / f"{name}.json"
     if not name.isidentifier() or not file.is_file():
@@ -121,7 +126,11 @@ def measured_noise(name: str) -> MeasuredNoise:
 
 @dataclass
 class _Thing:
-    """place: (3,) in odom, None = not known. lasting, passing: standard normal; large ones are misses."""
+    """State of an object. place: (3,) in odom, None = unknown.
+
+    lasting, passing: constant and changing part of the miss variable, standard normal each; large values are
+    misses.
+    """
 
     place: np.ndarray | None
     lasting: float
@@ -130,19 +139,22 @@ class _Thing:
 
 
 class MissMemory:
-    """Decides which things are missed, so that misses of one thing in a row are as correlated as they were measured."""
+    """Decides which objects are missed, so that an object's misses are correlated in time as measured."""
 
     def __init__(self, noise: MeasuredNoise, rng: np.random.Generator) -> None:
         self._noise, self._rng = noise, rng
         self._things: dict[tuple[str, str], list[_Thing]] = {}
-        self._given: set[int] = set()  # things of this frame
+        self._given: set[int] = set()  # ids of the objects matched in this frame
 
     def start(self) -> None:
-        """Begin a frame: each thing is in it once."""
+        """Begin a frame; in one frame, each object is matched at most once."""
         self._given.clear()
 
     def hits(self, stamp: float, entry: tuple[str, str], place: np.ndarray | None, chance: float) -> bool:
-        """Return whether a thing is detected. entry: its label and caption. place: (3,) metres in odom, if known."""
+        """Return whether an object is detected. chance: its probability of detection.
+
+        entry: the object's label and caption. place: (3,) metres in odom, None = unknown.
+        """
         noise, rng = self._noise, self._rng
         thing = self._thing(stamp, entry, place)
         kept = math.exp(-max(stamp - thing.stamp, 0.0) / noise.memory)
@@ -175,7 +187,10 @@ class MissMemory:
 def place_of(
     frame: RgbdFrame, rows: np.ndarray, columns: np.ndarray
 ) -> tuple[np.ndarray | None, float | None]:
-    """Return where in odom (3,) pixels lie, at their median depth, and how far; None, None without depth."""
+    """Return the position in odom (3,) of pixels at their median depth, and that depth, metres.
+
+    None, None without depth.
+    """
     depth = frame.depth[rows, columns]
     depth = depth[depth > 0.0]
     if not len(depth):

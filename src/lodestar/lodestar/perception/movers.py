@@ -1,4 +1,7 @@
-"""People and animals in segmented frames: split from what stays, and placed. A flat picture of one is neither."""
+"""Separation of people and animals (movers) from still objects in segmented frames, and their positions.
+
+Flat pictures of them are ignored.
+"""
 
 from __future__ import annotations
 
@@ -14,26 +17,35 @@ from lodestar.models.lexicon import words_of
 from lodestar.perception.config import MoverConfig
 from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
 
-_MANY = (["group"], ["crowd"], ["pair"], ["couple"])  # of them the noun after "of" says what they are
-#: Where a label says more of a mover than what it is.
+MOVER_MIN_POINTS = 12  # least valid depths of a mover's mask; chosen, as VOXEL_MIN_POINTS
+MOVER_MIN_SCORE = 0.3  # least score of a detection that is placed, 0..1; chosen
+# m, and 1/m times the square of the depth: largest error of depth in a plane for a flat picture; chosen
+MOVER_FLAT: tuple[float, float] = (0.03, 0.006)
+
+# group words after which the noun after "of" is the kind
+_MANY = (["group"], ["crowd"], ["pair"], ["couple"])
+#: Parts of a label that describe a mover further and do not name its kind.
 _MORE = re.compile(
     r"\b(?:in|with|on|at|by|near|who|that|walking|standing|sitting|lying|wearing|holding|carrying)\b.*"
 )
 _LIFELESS = frozenset(
     {"hot", "toy", "stuffed", "plush", "plastic", "ceramic", "wooden", "painted", "printed"}
 )
-_EDGE = 2  # pixels around a mask whose depth may be the mover's
-_RING = 12  # pixels around a mask that are its surroundings
-_SAMPLES = 400  # depths of a mask, and of its surroundings
-_DEEP = 0.5  # m from the middle depth of a mask beyond which a depth is another thing's
-_INSIDE = 0.12  # m from the surface that is seen to the middle of a body
-_COPLANAR = 0.9  # share of a mask that lies in the plane of its surroundings, of a picture
-_TRIMS, _KEPT = 4, 0.7  # how often the farthest are left out of a plane, and which share stays
+_EDGE = 2  # pixels around a mask whose depth may belong to the mover
+_RING = 12  # pixels around a mask that count as its surroundings
+_SAMPLES = 400  # most depth samples of a mask, and of its surroundings
+_DEEP = 0.5  # m from the median depth of a mask, beyond which a depth belongs to another object
+_INSIDE = 0.12  # m from the visible surface to the middle of a body
+_COPLANAR = 0.9  # share of a mask in the plane of its surroundings, from which it is a picture
+_TRIMS, _KEPT = 4, 0.7  # iterations of a plane fit, and share of the points kept in each
 
 
 @dataclass(frozen=True)
 class MoverSight:
-    """One mover, once seen. place: (3,), the middle of its body; low, high: (3,) of its box; all in odom, metres."""
+    """Sighting of one mover, in odom, metres.
+
+    place: (3,) middle of its body; low, high: (3,) corners of its box.
+    """
 
     detection: Detection
     place: np.ndarray
@@ -43,7 +55,11 @@ class MoverSight:
 
 @dataclass(frozen=True)
 class SplitFrame:
-    """A frame without its movers, and the movers. frame: their depth is invalid. pictures: flat ones, of nobody."""
+    """Frame divided into still objects and movers.
+
+    frame: the frame with depth made invalid at the movers. still: the segments without movers. pictures:
+    number of flat pictures of movers.
+    """
 
     frame: RgbdFrame
     still: SegmentedFrame
@@ -53,8 +69,9 @@ class SplitFrame:
 
 @lru_cache(maxsize=4096)
 def moves_by_itself(label: str, kinds: tuple[str, ...]) -> bool:
-    """Return whether a label names one of these kinds, or a kind of it: "man in a red shirt", "group of people"; not
-    "picture of a person" and "toy dog".
+    """Return whether a label names one of these kinds of people and animals, or a variety of one.
+
+    True for "man in a red shirt" and "group of people"; false for "picture of a person" and "toy dog".
     """
     head, _, of_what = label.casefold().partition(" of ")
     words = words_of(_MORE.sub("", of_what if of_what and head.split()[-1:] in _MANY else head))
@@ -65,9 +82,9 @@ def moves_by_itself(label: str, kinds: tuple[str, ...]) -> bool:
 
 
 def split_movers(frame: RgbdFrame, segmented: SegmentedFrame, config: MoverConfig) -> SplitFrame:
-    """Return the frame and its segments without movers, and the movers where depth places them.
+    """Return the frame and its segments without movers, and the movers that depth locates.
 
-    Both are returned as they came where nothing in them moves by itself, or where their images do not fit together.
+    Frame and segments are returned unchanged if no segment is a mover, or if their images differ in size.
     """
     moving = [one for one in segmented.detections if moves_by_itself(one.label, config.kinds)]
     if not moving or segmented.labels.shape != frame.depth.shape:
@@ -84,7 +101,7 @@ def split_movers(frame: RgbdFrame, segmented: SegmentedFrame, config: MoverConfi
     sights, pictures = list[MoverSight](), 0
     for one in moving:
         own = segmented.labels == one.label_value
-        if one.score < config.min_score:
+        if one.score < MOVER_MIN_SCORE:
             continue
         if _is_flat(frame, own, hidden, config):
             pictures += 1
@@ -94,7 +111,7 @@ def split_movers(frame: RgbdFrame, segmented: SegmentedFrame, config: MoverConfi
 
 
 def _points(frame: RgbdFrame, mask: np.ndarray, config: MoverConfig) -> np.ndarray:
-    """Return (N, 3) of a mask's valid depths, in the camera's frame; a sample of them."""
+    """Return (N, 3) points of a sample of a mask's valid depths, in the camera's frame."""
     depth = frame.depth
     rows, columns = np.nonzero(mask & (depth > 0.0) & (depth <= config.far))
     step = max(1, len(rows) // _SAMPLES)
@@ -107,7 +124,7 @@ def _placed(
     frame: RgbdFrame, detection: Detection, mask: np.ndarray, config: MoverConfig
 ) -> MoverSight | None:
     points = _points(frame, mask, config)
-    if len(points) < config.min_points:
+    if len(points) < MOVER_MIN_POINTS:
         return None
     points = points[np.abs(points[:, 2] - np.median(points[:, 2])) <= _DEEP]
     pose = np.asarray(frame.odom_from_camera, np.float64)
@@ -120,13 +137,14 @@ def _placed(
 
 
 def _is_flat(frame: RgbdFrame, mask: np.ndarray, hidden: np.ndarray, config: MoverConfig) -> bool:
-    """Return whether the depth of a mask lies in the plane of its surroundings: a poster, a screen, a mirror; not
-    somebody beyond them, whom the plane of a wall beside the view happens to meet.
+    """Return whether a mask's depth lies in the plane of its surroundings, as for a poster or a mirror.
+
+    A person who is nearer or farther than the visible part of that plane, as beside a wall, is not flat.
     """
     size = np.ones((2 * _RING + 1, 2 * _RING + 1), np.uint8)
     around = (cv2.dilate(mask.astype(np.uint8), size) > 0) & ~hidden
     own, other = _points(frame, mask, config), _points(frame, around, config)
-    if len(own) < config.min_points or len(other) < config.min_points:
+    if len(own) < MOVER_MIN_POINTS or len(other) < MOVER_MIN_POINTS:
         return False
     normal, middle, kept = np.zeros(3), np.zeros(3), other
     for _ in range(_TRIMS):
@@ -134,6 +152,6 @@ def _is_flat(frame: RgbdFrame, mask: np.ndarray, hidden: np.ndarray, config: Mov
         normal = np.linalg.svd(kept - middle, full_matrices=False)[2][2]
         errors = np.abs((other - middle) @ normal)
         kept = other[errors <= np.quantile(errors, _KEPT)]
-    near = config.flat[0] + config.flat[1] * own[:, 2] ** 2
+    near = MOVER_FLAT[0] + MOVER_FLAT[1] * own[:, 2] ** 2
     within = (own[:, 2] >= kept[:, 2].min() - near) & (own[:, 2] <= kept[:, 2].max() + near)
     return bool((within & (np.abs((own - middle) @ normal) <= near)).mean() >= _COPLANAR)

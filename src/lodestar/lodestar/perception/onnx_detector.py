@@ -20,7 +20,7 @@ from lodestar.perception.onnx_input import InputForm
 from lodestar.perception.onnx_outputs import OutputForm, UnknownOutputs, form_of, mask_in_box
 from lodestar.perception.onnx_sessions import first_line, open_session
 
-#: The network for the simulator's buildings: its data, training and scores are named in the README.md beside it.
+#: Network for the simulator's buildings; the README.md beside it describes its data, training and scores.
 PACKAGED = Path(__file__).parent / "simulated_rooms" / "segmenter.onnx"
 _FETCH = "`make detector` puts NanoDet (COCO's 80 classes) at models/nanodet.onnx"
 
@@ -35,24 +35,25 @@ class _Network:
     size: tuple[int, int]
     form: OutputForm
     names: tuple[str, ...]
-    attributes: tuple[str, ...] = ()  # words for looks, of a network that tells them
+    attributes: tuple[str, ...] = ()  # words for attributes, if the network predicts them
 
     def attribute(self, number: int) -> str:
-        """Return the word of this number, "" if there is none."""
+        """Return the attribute word with this number, "" if there is none."""
         return self.attributes[number] if 0 <= number < len(self.attributes) else ""
 
 
 class OnnxDetector:
-    """Run a detection network from an ONNX file, loaded on the first image.
+    """Runs a detection network from an ONNX file, loaded on the first image.
 
-    `masker` gives boxes masks where depth comes with the image; None = boxes are used as masks. The names of classes
-    stand in the file MODEL.txt beside the network, one a line, else in its metadata (`names`).
+    masker: makes masks of boxes if depth comes with the image; None = boxes are used as masks. The class names are in
+    the file MODEL.txt beside the network, one per line, else in its metadata (`names`).
     """
 
     def __init__(self, model: str | Path, config: OnnxConfig = OnnxConfig()):
         self.config = config
         self.name = f"onnx:{Path(model).name}"
-        self.odd_boxes = 0  # of all images: NaN, far outside, with a score or class that does not exist
+        # number of invalid boxes in all images: NaN, far outside, or with an invalid score or class
+        self.odd_boxes = 0
         self.masker: BoxMasker | None = None
         self._path = Path(model)
         self._network: _Network | None = None
@@ -60,7 +61,7 @@ class OnnxDetector:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """Return the network's classes; loads it. Raises DetectorUnavailable."""
+        """Return the network's classes; loads the network. Raises DetectorUnavailable."""
         return Vocabulary(self.load().names)
 
     def look_for(self, words: Sequence[str]) -> None:
@@ -74,7 +75,7 @@ class OnnxDetector:
             )
 
     def load(self) -> _Network:
-        """Return the network, after loading it and running it on one image. Raises DetectorUnavailable."""
+        """Return the network, loaded and run once at the first call. Raises DetectorUnavailable."""
         with self._lock:
             if self._network is None:
                 self.check()
@@ -89,7 +90,7 @@ class OnnxDetector:
         return segmented(stamp, rgb.shape[:2], things, self.name, self.config.min_pixels)
 
     def find(self, rgb: np.ndarray) -> list[FoundThing]:
-        """Return the things in an (H, W, 3) uint8 image, without masks from depth. Raises DetectorUnavailable."""
+        """Return the objects in an (H, W, 3) uint8 image, without masks from depth. Raises DetectorUnavailable."""
         config, network = self.config, self.load()
         tensor, window = _prepare(rgb, network.size, network.form.image)
         outputs = _run(network.session, network.input_name, tensor.astype(network.dtype, copy=False))
@@ -113,7 +114,10 @@ class OnnxDetector:
 def _prepare(
     rgb: np.ndarray, size: tuple[int, int], form: InputForm
 ) -> tuple[np.ndarray, tuple[float, float, float, float]]:
-    """Return the input (1, 3, h, w) float32, and the window of the image that it spans (left, top, right, bottom)."""
+    """Return the network's input (1, 3, h, w) float32, and the window of the image that it covers.
+
+    The window is left, top, right, bottom in image pixels; with padding it exceeds the image.
+    """
     (height, width), (rows, columns) = rgb.shape[:2], size
     scale_x, scale_y = columns / width, rows / height
     if not form.stretched:
@@ -175,7 +179,7 @@ def _run(session: Any, name: str, tensor: np.ndarray) -> list[np.ndarray]:
 
 
 def _names(path: Path, metadata: dict[str, str]) -> tuple[str, ...]:
-    """Return the names of the classes, in order; none = not told. Raises DetectorUnavailable."""
+    """Return the class names in order; () = unknown. Raises DetectorUnavailable."""
     beside = path.with_suffix(".txt")
     if beside.is_file():
         lines = beside.read_text(encoding="utf-8", errors="replace").splitlines()
@@ -184,7 +188,10 @@ def _names(path: Path, metadata: dict[str, str]) -> tuple[str, ...]:
 
 
 def _listed(path: Path, metadata: dict[str, str], key: str) -> tuple[str, ...]:
-    """Return the texts of a list, or of a table by number, in the metadata. Raises DetectorUnavailable."""
+    """Return the texts under a key of the metadata, a list or a table by number; () without the key.
+
+    Raises DetectorUnavailable.
+    """
     if key not in metadata:
         return ()
     try:

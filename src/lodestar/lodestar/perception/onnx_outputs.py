@@ -1,6 +1,7 @@
-"""Decoders of networks' outputs: NanoDet, YOLO with boxes, boxes and masks, or end to end, and Panoptic-DeepLab.
+"""Decoders of the outputs of networks: NanoDet, Panoptic-DeepLab, YOLO (boxes, boxes and masks, end to end).
 
-The form is told by the shapes of the outputs alone. Every decoder returns boxes in pixels of the network's input.
+The format is recognised by the shapes of the outputs alone. Every decoder returns boxes in pixels of the
+network's input.
 """
 
 from __future__ import annotations
@@ -27,23 +28,21 @@ _SHAPES = (
 
 
 class UnknownOutputs(ValueError):
-    """The outputs are of no form that is known; the message says which are."""
+    """Raised for outputs in no known format; the message lists the known ones."""
 
 
 class OutputForm(Protocol):
-    """Port of a decoder."""
+    """Interface of a decoder of a detection network's outputs."""
 
     image: InputForm
-    overlaps: bool  # its boxes still have to go through non-maximum suppression
+    overlaps: bool  # whether its boxes need non-maximum suppression
 
     @property
     def classes(self) -> int:
         """Return the number of classes."""
-        ...
 
     def boxes(self, outputs: Sequence[np.ndarray]) -> Boxes:
-        """Return all boxes of the outputs, in pixels of the input, with their masks where the form has some."""
-        ...
+        """Return all boxes in the outputs, in pixels of the network's input, with masks if there are any."""
 
 
 def form_of(shapes: Sequence[tuple[int, ...]], size: tuple[int, int], classes: int | None) -> OutputForm:
@@ -62,10 +61,12 @@ def form_of(shapes: Sequence[tuple[int, ...]], size: tuple[int, int], classes: i
 
 @dataclass(frozen=True)
 class NanoDet:
-    """Per cell of each stride the probability of each class, and the distribution of the distance to each side.
+    """Decoder of NanoDet: per cell of each stride, class probabilities and the distance to each side of the
+    box.
 
-    strides: (stride, index of the scores, index of the distances); equal indices = both in one output, the cells of the
-    strides one after the other. Source: Li et al. 2020, "Generalized focal loss", and NanoDet's own code.
+    A distance is given as a distribution. strides: (stride, index of the scores, index of the distances);
+    equal indices = both in one output, with the cells of the strides one after the other. Source: Li et al.
+    2020, "Generalized focal loss", and NanoDet's own code.
     """
 
     size: tuple[int, int]
@@ -96,7 +97,7 @@ class NanoDet:
 
 @dataclass(frozen=True)
 class Yolo:
-    """[1, 4 + classes + K, N]: centre and size, scores of classes, K coefficients of the prototypes [1, K, h, w]."""
+    """Decoder of [1, 4 + classes + K, N]: centre, size, class scores, weights of prototypes [1, K, h, w]."""
 
     classes: int
     main: int
@@ -114,7 +115,7 @@ class Yolo:
 
 @dataclass(frozen=True)
 class YoloEndToEnd:
-    """[1, N, 6 + K]: corners, score, class, K coefficients; each thing once."""
+    """Decoder of [1, N, 6 + K]: corners, score, class, K weights of prototypes; without duplicate boxes."""
 
     classes: int
     main: int
@@ -125,7 +126,7 @@ class YoloEndToEnd:
     def boxes(self, outputs: Sequence[np.ndarray]) -> Boxes:
         table = outputs[self.main][0]
         kinds = np.where((table[:, 5] >= 0) & (table[:, 5] < self.classes), table[:, 5], -1.0).astype(int)
-        scores = np.where(kinds >= 0, table[:, 4], np.nan)  # a class that does not exist is no detection
+        scores = np.where(kinds >= 0, table[:, 4], np.nan)  # a class number below 0 is no detection
         return Boxes(table[:, :4], scores, kinds, table[:, 6:], _maps(outputs, self.prototypes))
 
 
@@ -167,7 +168,10 @@ def _nanodet_in_one(
 
 
 def _split(shapes: list[tuple[int, ...]]) -> tuple[int, int | None, int] | None:
-    """Return the index of the boxes, of the prototypes, and their number."""
+    """Return the index of the boxes output, that of the prototypes output, and the number of prototypes.
+
+    The second index is None without prototypes. None if the shapes are not those of a YOLO network.
+    """
     flat = [index for index, shape in enumerate(shapes) if len(shape) == 3]
     images = [index for index, shape in enumerate(shapes) if len(shape) == 4]
     if len(flat) != 1 or len(images) > 1 or len(shapes) != len(flat) + len(images):
@@ -232,7 +236,7 @@ def _best(
     coefficients: np.ndarray | None = None,
     prototypes: np.ndarray | None = None,
 ) -> Boxes:
-    """Return each box with its best class; one with a score that is NaN has the score NaN."""
+    """Return each box with its best class; a box with any NaN score gets the score NaN."""
     kinds = scores.argmax(1)
     best = scores[np.arange(len(scores)), kinds]
     rest = np.zeros((len(scores), 0), np.float32) if coefficients is None else coefficients
@@ -244,7 +248,7 @@ def _maps(outputs: Sequence[np.ndarray], index: int | None) -> np.ndarray | None
 
 
 def mask_in_box(logits: np.ndarray, box: ImageBox, window: tuple[float, float, float, float]) -> np.ndarray:
-    """Return the mask (box.height, box.width) bool of logits (h, w) that span `window` of the image.
+    """Return the mask (box.height, box.width) bool in a box, from logits (h, w) that span `window`.
 
     window: left, top, right, bottom in image pixels.
     """

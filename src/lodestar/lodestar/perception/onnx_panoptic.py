@@ -1,4 +1,4 @@
-"""Decoder of Panoptic-DeepLab's outputs: a class per pixel, and the centre of the thing that it belongs to."""
+"""Decoder of Panoptic-DeepLab's outputs: a class for each pixel, and the centre of its object."""
 
 from __future__ import annotations
 
@@ -12,27 +12,30 @@ from numba import njit
 from lodestar.perception.found_things import Boxes
 from lodestar.perception.onnx_input import InputForm
 
-_MOST = 100  # centres of an image, the highest; chosen
-_PEAK = 0.1  # least height of a centre, of 1 at most; Panoptic-DeepLab's
-_BLUR = 1.5  # cells, standard deviation of the blur of the centres, which has one top per plateau; chosen
-_APART = 7  # cells of the window in which a centre is the highest; chosen
-_SURE = 0.4  # mean probability from which a thing has an attribute; chosen: 0.9 of those told are right
-_NEAR = 16.0  # cells from the place that a pixel points at to the farthest centre that it may mean; chosen
+_MOST = 100  # most centres per image, the highest; chosen
+_PEAK = 0.1  # least height of a centre, in [0, 1]; Panoptic-DeepLab's
+# cells, standard deviation of the blur of the centre heat map, so that a plateau has one peak; chosen
+_BLUR = 1.5
+_APART = 7  # cells, window in which a centre must be the highest; chosen
+_SURE = 0.4  # mean probability from which an object has an attribute; chosen: 0.9 of those reported are right
+# most cells between the place that a pixel points to and the centre that it is assigned to; chosen
+_NEAR = 16.0
 
 
 @dataclass(frozen=True)
 class PanopticDeepLab:
-    """Probabilities [1, 1 + classes, h, w], 0 = no thing; centres [1, 1, h, w]; offsets [1, 2, h, w]; and, if
-    the network has them, probabilities of attributes such as colours [1, attributes, h, w].
+    """Decoder of probabilities [1, 1 + classes, h, w], 0 = no object; centres [1, 1, h, w]; offsets [1, 2, h, w]; and,
+    if present, probabilities of attributes such as colours [1, attributes, h, w].
 
-    An offset is x, y from a pixel to the centre of its thing, in pixels of the input (`size`: height, width). Every
-    pixel of a thing goes to the centre that is nearest to where it points; a thing has the class of most of its pixels,
-    and as score their mean probability of that class. Source: Cheng et al. 2020, "Panoptic-DeepLab".
+    An offset is x, y from a pixel to the centre of its object, in pixels of the input (`size`: height, width). Each
+    pixel of an object is assigned to the centre nearest to the place that it points to. An object has the class of
+    most of its pixels, and as score their mean probability of that class. Source: Cheng et al. 2020,
+    "Panoptic-DeepLab".
     """
 
     classes: int
     size: tuple[int, int]
-    scores: int  # index of each output
+    scores: int  # index of the output
     center: int
     offset: int
     attributes: int | None = None
@@ -52,7 +55,8 @@ class PanopticDeepLab:
         owner = np.zeros((rows, columns), np.int32)
         votes = np.zeros((len(peaks), self.classes), np.float32)
         words = np.zeros((len(peaks), len(looks)), np.float32)
-        extent = np.empty((len(peaks), 5), np.int64)  # left, top, right, bottom, pixels
+        # left, top, right, bottom of each object, pixels; and its count
+        extent = np.empty((len(peaks), 5), np.int64)
         strides = stride_x, stride_y
         _assign(
             np.ascontiguousarray(scores), offset, looks, peaks, strides, _NEAR, owner, votes, words, extent
@@ -89,7 +93,10 @@ def _peaks(heat: np.ndarray) -> np.ndarray:
 
 @njit(cache=True)
 def _assign(scores, offset, looks, peaks, strides, near, owner, votes, words, extent):
-    """Fill `owner` with 1 + the index of each pixel's centre, 0 = none, and what the pixels of each centre tell."""
+    """Assign each pixel to a centre, and sum up classes, attributes and extent of the pixels per centre.
+
+    owner: set to 1 + the index of the pixel's centre, 0 = none.
+    """
     kinds, rows, columns = scores.shape
     extent[:, :2] = 1 << 40
     extent[:, 2:] = 0

@@ -16,7 +16,7 @@ PROVIDERS = {
 
 
 def open_session(path: Path, config: OnnxConfig | EncoderConfig) -> Any:
-    """Return the session with the configured provider, never silently with another. Raises DetectorUnavailable."""
+    """Return a session with the configured provider; never falls back to another one. Raises DetectorUnavailable."""
     import onnxruntime
 
     wanted = PROVIDERS[config.provider]
@@ -28,13 +28,14 @@ def open_session(path: Path, config: OnnxConfig | EncoderConfig) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = config.threads
     options.inter_op_num_threads = 1
-    options.log_severity_level = 3  # errors are raised as well
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # a waiting thread takes no core
+    options.log_severity_level = 3  # errors are raised, so they need no log
+    # waiting threads do not occupy a core
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     cache = {"trt_engine_cache_enable": True, "trt_engine_cache_path": str(path.with_suffix(".tensorrt"))}
     providers = [(name, cache) if name.startswith("Tensorrt") else name for name in wanted]
     try:
         session = onnxruntime.InferenceSession(str(path), options, providers=providers)
-    except Exception as error:  # its own exceptions have no common class but this
+    except Exception as error:  # exceptions of ONNX Runtime have no other common class
         raise DetectorUnavailable(f"{path} cannot be loaded: {first_line(error)}") from error
     if session.get_providers()[0] != wanted[0]:
         raise DetectorUnavailable(
@@ -45,5 +46,5 @@ def open_session(path: Path, config: OnnxConfig | EncoderConfig) -> Any:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of an error's message; those of ONNX Runtime have many."""
+    """Return the first line of an error's message; messages of ONNX Runtime have many lines."""
     return str(error).strip().split("\n")[0]

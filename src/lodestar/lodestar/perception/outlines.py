@@ -1,4 +1,4 @@
-"""Outlines of masks as a few corners, which messages and records carry where a mask would be too large (STaR IV-A)."""
+"""Outlines of masks as a few corners, for messages and records in which a mask would be too large (STaR IV-A)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 
 from lodestar.perception.frames import Detection, Outline
 
-CORNERS = 32  # of an outline, ends of parts counted too; chosen: 128 bytes in a message
-_PARTS = 4  # of a thing that others stand before; chosen
-_LEAST_PART = 0.1  # of the largest part's area; chosen
-_GAP = (-1, -1)  # between two parts
+CORNERS = 32  # most corners of an outline, separators of parts included; chosen: 128 bytes in a message
+_PARTS = 4  # most parts of an object that others occlude; chosen
+_LEAST_PART = 0.1  # least area of a part, relative to the largest; chosen
+_GAP = (-1, -1)  # separator of two parts
 
 
 def outline_of(mask: np.ndarray, left: int = 0, top: int = 0) -> Outline:
-    """Return the outline of a mask (H, W), 0 = outside, as `ImageBox` has it; () where it has no area.
+    """Return the outline of a mask (H, W), 0 = outside, as in `ImageBox.outline`; () for an empty mask.
 
-    left, top: of the mask's first pixel in the image. Corners lie within two pixels of the mask's border, or as near as
-    `CORNERS` of them allow; holes are left out.
+    left, top: position of the mask's first pixel in the image. Corners lie within about two pixels of the
+    mask's border, or farther if `CORNERS` corners do not suffice; holes are ignored.
     """
     borders, _ = cv2.findContours(
         np.ascontiguousarray(mask, np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE, offset=(left, top)
@@ -41,7 +41,7 @@ def outline_of(mask: np.ndarray, left: int = 0, top: int = 0) -> Outline:
 
 
 def parts_of(outline: Outline) -> list[np.ndarray]:
-    """Return the corners (N, 2) int32, N >= 3, of each part of an outline; none of one that is damaged."""
+    """Return the corners (N, 2) int32, N >= 3, of each part of an outline; [] for a malformed outline."""
     if len(outline) % 2:
         return []
     corners = np.array(outline, np.int64).reshape(-1, 2)
@@ -51,7 +51,7 @@ def parts_of(outline: Outline) -> list[np.ndarray]:
 
 
 def outlined(detection: Detection, labels: np.ndarray) -> Detection:
-    """Return the detection with the outline of its mask in labels (H, W), which lies in its box."""
+    """Return the detection with its outline, taken from its mask in the label image (H, W)."""
     box = detection.box
     mask = labels[box.y : box.y + box.height, box.x : box.x + box.width] == detection.label_value
     return replace(detection, box=replace(box, outline=outline_of(mask, box.x, box.y)))

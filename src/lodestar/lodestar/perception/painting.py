@@ -1,4 +1,4 @@
-"""Segmented frames as pictures for people."""
+"""Rendering of segmented frames as pictures for people."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 
 from lodestar.perception.frames import SegmentedFrame
 
-_TINT = 0.55  # share of a segment's colour in its pixels, where there is an image
-_FEWEST = 200  # pixels of a segment that is named in the picture
+_TINT = 0.55  # weight of a segment's colour over the image
+_FEWEST = 200  # least pixels of a segment whose name is written
 
 
 def paint_segments(frame: SegmentedFrame, rgb: np.ndarray | None = None) -> np.ndarray:
-    """Return the segments as (H, W, 3) uint8: each in the colour of its label, with its words, over the image.
+    """Return the segments as (H, W, 3) uint8: each in the colour of its label, with its name, over the image.
 
-    rgb: (H, W, 3) uint8 of the same size, None = over black. One of another size is not shown.
+    rgb: (H, W, 3) uint8 of the same size, None = over black. An image of another size is not shown.
     """
     shape = frame.labels.shape
     seen = rgb is not None and rgb.shape[:2] == shape
@@ -38,13 +38,13 @@ def paint_segments(frame: SegmentedFrame, rgb: np.ndarray | None = None) -> np.n
 
 
 def color_of_label(label: str) -> tuple[int, int, int]:
-    """Return the colour of a label, the same in every frame and every run."""
+    """Return the colour of a label, equal in all frames and runs."""
     hue = zlib.crc32(label.encode()) % 180  # OpenCV's hues are half degrees
     red, green, blue = cv2.cvtColor(np.array([[[hue, 200, 255]]], np.uint8), cv2.COLOR_HSV2RGB)[0, 0]
     return int(red), int(green), int(blue)
 
 
 def _write(picture: np.ndarray, text: str, place: tuple[int, int]) -> None:
-    readable = text.encode("ascii", "replace").decode()  # OpenCV's fonts have no other letters
+    readable = text.encode("ascii", "replace").decode()  # OpenCV's fonts have only ASCII letters
     for color, weight in (((0, 0, 0), 3), ((255, 255, 255), 1)):
         cv2.putText(picture, readable, place, cv2.FONT_HERSHEY_SIMPLEX, 0.4, color, weight, cv2.LINE_AA)

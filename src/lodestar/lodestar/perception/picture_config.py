@@ -1,4 +1,4 @@
-"""Configuration of what reads the pictures of a target."""
+"""Configuration for reading uploaded pictures of a target."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lodestar.perception.config import OnnxConfig, UltralyticsConfig, WordsConfi
 
 ADAPTERS = ("none", "detector", "model")
 
-#: Detectors of perception that cannot read a picture file, and why.
+#: Detectors that cannot read a picture file, and why.
 _BLIND = {
     "ground_truth": "it knows only the label images of a simulator",
     "geometric": "it needs depth, and names nothing",
@@ -18,17 +18,14 @@ _BLIND = {
 
 @dataclass(frozen=True)
 class PictureConfig:
-    """Limits of pictures; they bound memory and time."""
+    """Size limits of uploaded pictures; they bound memory and time."""
 
     max_bytes: int = 20_000_000  # of a file; chosen
-    max_pixels: int = 50_000_000  # before the picture is scaled down; chosen
-    side: int = 1024  # pixels of the longer side after scaling; chosen: above the detectors' 640
-    min_side: int = 16  # pixels of the shorter side below which nothing is recognised; chosen
 
 
 @dataclass(frozen=True)
 class PictureDetectorConfig:
-    """The detector that reads pictures, configured like that of `perception`."""
+    """Configuration of the detector that reads pictures, like that of `perception`."""
 
     adapter: str = "ultralytics"  # or onnx: the detectors that read picture files
     model: str = ""  # path of the network, as that of perception
@@ -43,7 +40,7 @@ class PictureDetectorConfig:
 
 @dataclass(frozen=True)
 class PicturesConfig:
-    """The describer of pictures of the target."""
+    """Configuration of the reader that describes uploaded pictures of the target."""
 
     # none: pictures are rejected with a reason; detector: as in perception; model: a vision model behind `chat`
     adapter: str = "none"

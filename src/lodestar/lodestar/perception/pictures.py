@@ -1,4 +1,4 @@
-"""Decode uploaded picture files: untrusted bytes to a bounded RGB image, or an error for the user."""
+"""Decoding of uploaded picture files: untrusted bytes become a bounded RGB image or an error for the user."""
 
 from __future__ import annotations
 
@@ -11,20 +11,25 @@ from PIL import Image, ImageOps
 
 from lodestar.perception.picture_config import PictureConfig
 
+PICTURE_MAX_PIXELS = 50_000_000  # most pixels before the picture is scaled down; chosen
+PICTURE_SIDE = 1024  # pixels of the longer side after scaling; chosen: above the detectors' 640
+PICTURE_MIN_SIDE = 16  # pixels of the shorter side below which nothing is recognised; chosen
+
 FORMATS = ("JPEG", "PNG", "WEBP")
 
 
 class BadPicture(ValueError):
-    """The bytes are not a usable picture, or nothing in it is recognised; the message says what to send."""
+    """Raised if the bytes are no usable picture, or nothing in it is recognised; the message says what to send."""
 
 
 _LIMITS = PictureConfig()
 
 
 def decode_picture(data: bytes, config: PictureConfig = _LIMITS) -> np.ndarray:
-    """Return an upright (H, W, 3) uint8 RGB image whose longer side has at most `side` pixels. Raises BadPicture.
+    """Return an upright (H, W, 3) uint8 RGB image with at most PICTURE_SIDE pixels per side.
 
-    The size is read from the header before decoding, so that a small file cannot exhaust memory.
+    Raises BadPicture. The size is read from the header before decoding, so that a small file cannot exhaust
+    memory.
     """
     if not data:
         raise BadPicture("the picture is empty; send a JPEG, PNG or WebP file")
@@ -38,17 +43,17 @@ def decode_picture(data: bytes, config: PictureConfig = _LIMITS) -> np.ndarray:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             picture = Image.open(io.BytesIO(data), formats=FORMATS)
             width, height = picture.size
-            if width * height > config.max_pixels:
+            if width * height > PICTURE_MAX_PIXELS:
                 raise BadPicture(
                     f"the picture has {width} x {height} pixels, which is too many; send a smaller one"
                 )
-            if min(width, height) < config.min_side:
+            if min(width, height) < PICTURE_MIN_SIDE:
                 raise BadPicture(
                     f"the picture has {width} x {height} pixels, which is too few to recognise anything"
                 )
-            picture.draft("RGB", (config.side, config.side))
+            picture.draft("RGB", (PICTURE_SIDE, PICTURE_SIDE))
             picture.load()
-            picture.thumbnail((config.side, config.side))
+            picture.thumbnail((PICTURE_SIDE, PICTURE_SIDE))
             upright = ImageOps.exif_transpose(picture).convert("RGB")
     except BadPicture:
         raise

@@ -1,4 +1,4 @@
-"""Embeddings of a model's prompts, kept in the user's cache: a text model takes seconds to load and to encode them."""
+"""Cache of the embeddings of a model's prompts, per user: loading a text model and encoding takes seconds."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ import numpy as np
 from lodestar.storage.files import whole_file
 from lodestar.storage.private import cache_folder
 
-MOST_PHRASES = 2000  # of one model, the newest; 2 kB each
-KEPT = 4  # files: of as many models
+MOST_PHRASES = 2000  # most phrases per model, the newest; 2 kB each
+KEPT = 4  # most files, one per model
 _log = logging.getLogger(__name__)
 
 
 class PromptCache:
-    """Vectors of one model by phrase. A file that is damaged is made anew, one that cannot be written is done without.
+    """Vectors of one model by phrase, stored in a file. A damaged file is replaced; write errors are ignored.
 
-    digest: of the model, as in `digest_of`; "" = nothing is kept. Not safe for threads.
+    digest: of the model, from `digest_of`; "" = nothing is stored. Not safe for threads.
     """
 
     def __init__(self, digest: str, folder: Path | None = None) -> None:
@@ -32,7 +32,10 @@ class PromptCache:
         self._vectors = self._read()
 
     def vectors(self, phrases: Sequence[str], encode: Callable[[list[str]], np.ndarray]) -> np.ndarray:
-        """Return vectors (N, D) float32 of N phrases. encode: makes (M, D) of the M that are missing."""
+        """Return vectors (N, D) float32 of N phrases.
+
+        encode: called for the M phrases not stored, returns (M, D).
+        """
         missing = [phrase for phrase in dict.fromkeys(phrases) if phrase not in self._vectors]
         if missing:
             made = np.asarray(encode(missing), np.float32)
@@ -66,7 +69,7 @@ class PromptCache:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(self._path, durable=False) as unfinished, unfinished.open("wb") as out:
                 np.savez(out, phrases=np.array(list(vectors)), vectors=np.stack(list(vectors.values())))
-        except OSError as error:  # no home, or a disk that is full or read-only
+        except OSError as error:  # no home folder, or a disk that is full or read-only
             _log.info("the prompts are not kept: %s", error)
             return
         with contextlib.suppress(OSError):
@@ -75,6 +78,9 @@ class PromptCache:
 
 
 def digest_of(weights: Path) -> str:
-    """Return a name for the content of a file of weights. Raises OSError."""
+    """Return a digest of the content of a weights file, as a name for it. Raises OSError."""
+    digest = hashlib.sha256()
     with weights.open("rb") as source:
-        return hashlib.file_digest(source, "sha256").hexdigest()[:32]
+        while part := source.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()[:32]

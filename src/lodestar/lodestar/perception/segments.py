@@ -1,4 +1,4 @@
-"""Filter segments by a cascade of cheap tests (FARM D.1 step 2)."""
+"""Filter that removes unfit segments by a cascade of cheap tests (FARM D.1 step 2)."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 
 @dataclass(frozen=True)
 class SegmentFilter:
-    """Conditions on segments (FARM D.1 step 2). Objects too far away are excluded later, where depth is sampled."""
+    """Conditions on segments (FARM D.1 step 2). Distance is tested later, with the depth samples."""
 
-    min_pixels: int = 60  # of a mask; chosen: about 8 x 8 pixels
-    min_score: float = 0.25  # of a detection, 0..1; Ultralytics' default confidence
-    # share of a box's outline on the image border above which it is dropped; 1 = never
-    max_border_share: float = 1.0
-    structure: bool = False  # keep walls, floors and ceilings as objects
-    # IoU of boxes from which the smaller mask duplicates the other, which takes its pixels; above 1 = never.
-    # Chosen: high, so that an object on its support is no duplicate.
+    min_pixels: int = 60  # pixels, least size of a mask; chosen: about 8 x 8 pixels
+    min_score: float = 0.25  # least score of a detection, 0..1; Ultralytics' default confidence
+    structure: bool = False  # whether walls, floors and ceilings are kept as objects
+    # IoU of boxes from which the smaller mask is a duplicate; its pixels go to the larger. Above 1 = never.
+    # Chosen high, so that an object on its support is no duplicate.
     duplicate: float = 0.9
 
 
@@ -62,7 +60,7 @@ def label_extents(labels: np.ndarray) -> list[tuple[int, ImageBox, int]]:
 
 
 def border_share(box: ImageBox, width: int, height: int) -> float:
-    """Return the share of the box's outline on the border of a width x height image, [0, 1]."""
+    """Return the share of the box's outline that lies on the border of a width x height image, [0, 1]."""
     on_border = 0
     on_border += box.height if box.x <= 0 else 0
     on_border += box.height if box.x + box.width >= width else 0
@@ -71,13 +69,11 @@ def border_share(box: ImageBox, width: int, height: int) -> float:
     return on_border / max(2 * (box.width + box.height), 1)
 
 
-def keeps(detection: Detection, rule: SegmentFilter, width: int, height: int) -> bool:
-    """Tell whether a detection in a width x height image passes the filter."""
+def keeps(detection: Detection, rule: SegmentFilter) -> bool:
+    """Return whether a detection passes the filter."""
     if detection.pixel_count < rule.min_pixels or detection.score < rule.min_score:
         return False
-    if not rule.structure and _is_structure(detection.label):
-        return False
-    return rule.max_border_share >= 1.0 or border_share(detection.box, width, height) <= rule.max_border_share
+    return rule.structure or not _is_structure(detection.label)
 
 
 @lru_cache(maxsize=4096)
@@ -87,7 +83,7 @@ def _is_structure(label: str) -> bool:
 
 
 def _duplicates(detections: tuple[Detection, ...], share: float) -> dict[int, int]:
-    """Return a map from the label value of each duplicate mask to the value of its original."""
+    """Return, for each duplicate mask, its label value -> the label value of the mask that it duplicates."""
     if share > 1.0 or len(detections) < 2:
         return {}
     low = np.array([(d.box.x, d.box.y) for d in detections], float)
@@ -98,13 +94,19 @@ def _duplicates(detections: tuple[Detection, ...], share: float) -> dict[int, in
         more, fewer = sorted((detections[i] for i in pair), key=lambda d: (-d.pixel_count, d.label_value))
         if more.label_value not in found:
             found.setdefault(fewer.label_value, more.label_value)
+    for fewer, more in found.items():  # of a chain the largest stays
+        while more in found:
+            more = found[more]
+        found[fewer] = more
     return found
 
 
 def filter_segments(frame: SegmentedFrame, rule: SegmentFilter) -> SegmentedFrame:
-    """Return the frame without rejected detections; their pixels become background, or the original's if duplicate."""
-    height, width = frame.labels.shape
-    good = tuple(d for d in frame.detections if keeps(d, rule, width, height))
+    """Return the frame without rejected detections and duplicates.
+
+    Rejected pixels become background; those of a duplicate go to the mask that it duplicates.
+    """
+    good = tuple(d for d in frame.detections if keeps(d, rule))
     again = _duplicates(good, rule.duplicate)
     if len(good) == len(frame.detections) and not again:
         return frame

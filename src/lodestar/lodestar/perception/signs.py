@@ -1,4 +1,4 @@
-"""Signs in posed images: areas that look like text on a near flat surface, what they say, and where they are."""
+"""Signs in posed images: image areas that look like text on near, flat surfaces, their text and position."""
 
 from __future__ import annotations
 
@@ -11,27 +11,37 @@ import cv2
 import numpy as np
 
 from lodestar.geometry.camera import PinholeCamera
-from lodestar.perception.config import SignConfig
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.perception.sign_text import clean_sign
 from lodestar.timing.stamps import Periodic
 
+SIGN_PERIOD = 1.0  # s, least time between two images that are read; chosen
+SIGN_REREADS = 2  # images that are read while the camera stands still; chosen
+SIGN_AREAS = 6  # most areas read in one image, the likeliest first; chosen: about 35 ms each
+SIGN_STANDS = 0.05  # m of motion up to which the camera stands still; chosen
+SIGN_STANDS_DEG = 3.0  # degrees of rotation up to which the camera stands still; chosen
+SIGN_REACH = 4.5  # m to the farthest surface that is read; chosen: EXIT in letters of 150 mm is read to 4 m
+SIGN_TILT_DEG = 60.0  # degrees, most between a surface's normal and the line of sight; chosen
+SIGN_CONTRAST = 40  # grey levels between ink and plate within three pixels; chosen
+SIGN_SCORE = 0.6  # least score of a line of text, 0 to 1; chosen
+
 _LETTERS = 40.0  # pixels to which an area's height is enlarged
-_ENLARGED = 4.0  # at most
-_WIDEST, _HIGHEST = 260, 110  # pixels of an area
-_LEAST = (10, 6)  # pixels, width and height of an area
-_FILLED = 0.45  # share of an area's box that is near edges
-_SAMPLES = 400  # depths to which a plane is fitted
-_TRIMS, _KEPT = 3, 0.8  # how often the farthest are left out of a plane, and which share stays
-_FLAT = (0.02, 0.004)  # m of a flat surface's rms error, and 1/m times the square of the depth; chosen
-_LETTER = (0.012, 0.6)  # m, height of letters on signs
-_EDGE = 2  # pixels from the edge of what is read
-_OF_LINE = 0.4  # height of a capital letter, heights of the box that the detector of text draws around a line
+_ENLARGED = 4.0  # largest enlargement
+_WIDEST, _HIGHEST = 260, 110  # pixels, largest width and height of an area
+_LEAST = (10, 6)  # pixels, least width and height of an area
+_FILLED = 0.45  # least share of an area's box that is near edges
+_SAMPLES = 400  # most depths used to fit a plane
+_TRIMS, _KEPT = 3, 0.8  # iterations of a plane fit, and share of the points kept in each
+# m, largest rms error of a flat surface, and 1/m, its growth with the square of the depth; chosen
+_FLAT = (0.02, 0.004)
+_LETTER = (0.012, 0.6)  # m, least and largest height of letters on signs
+_EDGE = 2  # pixels from the edge of the area, within which a line may be cut
+_OF_LINE = 0.4  # height of a capital letter relative to the box that the text detector draws around a line
 
 
 @dataclass(frozen=True)
 class TextLine:
-    """One line of text in an image. text: untrusted. corners: (4, 2) pixels, from the upper left, clockwise."""
+    """Line of text in an image. text: untrusted. corners: (4, 2) pixels, from the upper left, clockwise."""
 
     text: str
     score: float
@@ -39,18 +49,19 @@ class TextLine:
 
 
 class SignReader(Protocol):
-    """Port of whatever reads text in images."""
+    """Interface of a component that reads text in images."""
 
     def read(self, rgb: np.ndarray) -> Sequence[TextLine]:
-        """Return the lines of an image (H, W, 3) uint8. Raises DetectorUnavailable."""
-        ...
+        """Return the lines of text in an image (H, W, 3) uint8. Raises DetectorUnavailable."""
 
 
 @dataclass(frozen=True)
 class SignSight:
-    """One line of text, once seen. text: clean, but untrusted. place, normal: (3,) in odom, the normal towards the
-    reader. width, height: metres of its box; letter: of a capital letter, estimated. Raises ValueError for numbers
-    that are not finite and a score beyond 1.
+    """Sighting of one line of text on a sign. text: clean, but untrusted.
+
+    place, normal: (3,) in odom, the normal towards the reader. width, height: metres, of the line; letter:
+    metres, estimated height of a capital letter. Raises ValueError for numbers that are not finite and a
+    score above 1.
     """
 
     text: str
@@ -70,7 +81,7 @@ class SignSight:
 
 @dataclass(frozen=True)
 class SignReading:
-    """Lines that were read in one image. odom_from_camera, map_from_odom: (4, 4) at `stamp`."""
+    """Lines read in one image. odom_from_camera, map_from_odom: (4, 4) at `stamp`."""
 
     stamp: float
     odom_from_camera: np.ndarray
@@ -79,18 +90,20 @@ class SignReading:
 
 
 class SignWatch:
-    """Decides which images are read: at most one per period, and few of a camera that stands. Not thread-safe."""
+    """Decides which images are read for signs. Not thread-safe.
 
-    def __init__(self, config: SignConfig) -> None:
-        self._config = config
-        self._due = Periodic(config.period)
+    At most one image per SIGN_PERIOD is read, and SIGN_REREADS while the camera stands still.
+    """
+
+    def __init__(self) -> None:
+        self._due = Periodic(SIGN_PERIOD)
         self._pose: np.ndarray | None = None
         self._times = 0
 
     def wants(self, stamp: float, odom_from_camera: np.ndarray) -> bool:
-        """Return whether the image at this stamp and pose (4, 4) is read; counts it if so."""
+        """Return whether to read the image at this stamp and pose (4, 4); if so, it is counted."""
         stands = self._pose is not None and self._is_near(self._pose, odom_from_camera)
-        if (stands and self._times >= self._config.rereads) or not self._due.due(stamp):
+        if (stands and self._times >= SIGN_REREADS) or not self._due.due(stamp):
             return False
         if not stands:
             self._pose, self._times = np.array(odom_from_camera), 0
@@ -98,37 +111,40 @@ class SignWatch:
         return True
 
     def restart_clock(self) -> None:
-        """Accept the next image, also of a camera that stands: the clock went back."""
+        """Accept the next image in any case, because the clock went back."""
         self._due.reset()
         self._pose = None
 
     def _is_near(self, before: np.ndarray, pose: np.ndarray) -> bool:
-        turned = float(before[:3, 2] @ pose[:3, 2]) < math.cos(math.radians(self._config.stands_deg))
-        return not turned and float(np.linalg.norm(pose[:3, 3] - before[:3, 3])) <= self._config.stands
+        turned = float(before[:3, 2] @ pose[:3, 2]) < math.cos(math.radians(SIGN_STANDS_DEG))
+        return not turned and float(np.linalg.norm(pose[:3, 3] - before[:3, 3])) <= SIGN_STANDS
 
 
-def read_signs(frame: RgbdFrame, reader: SignReader, config: SignConfig) -> SignReading:
-    """Return what a frame's near flat surfaces say; nothing without colours. Raises DetectorUnavailable."""
+def read_signs(frame: RgbdFrame, reader: SignReader) -> SignReading:
+    """Return the signs on a frame's near flat surfaces; none for a frame without colour.
+
+    Raises DetectorUnavailable.
+    """
     sights: list[SignSight] = []
     areas = 0
     rgb = frame.rgb
     if rgb is not None and rgb.shape[:2] == frame.depth.shape:
-        for area in sign_areas(rgb, config):
-            surface = _surface(frame, area, config)
+        for area in sign_areas(rgb):
+            surface = _surface(frame, area)
             if surface is not None:
-                sights += _read_area(frame, rgb, area, surface, reader, config)
+                sights += _read_area(frame, rgb, area, surface, reader)
                 areas += 1
-                if areas >= config.areas:
+                if areas >= SIGN_AREAS:
                     break
     return SignReading(frame.stamp, frame.odom_from_camera, frame.map_from_odom, tuple(sights))
 
 
-def sign_areas(rgb: np.ndarray, config: SignConfig) -> list[ImageBox]:
-    """Return boxes whose edges lie as close as those of letters, the fullest first; at two scales."""
+def sign_areas(rgb: np.ndarray) -> list[ImageBox]:
+    """Return boxes whose edges are as dense as letters', densest first; they are searched at two scales."""
     grey = cv2.cvtColor(rgb, cv2.COLOR_RGB2GRAY)
     half = cv2.resize(grey, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
-    found = [(fill, ImageBox(*box)) for fill, box in _dense(grey, config.contrast)]
-    found += [(fill, ImageBox(*(2 * side for side in box))) for fill, box in _dense(half, config.contrast)]
+    found = [(fill, ImageBox(*box)) for fill, box in _dense(grey)]
+    found += [(fill, ImageBox(*(2 * side for side in box))) for fill, box in _dense(half)]
     kept: list[ImageBox] = []
     for _, box in sorted(found, key=lambda one: -one[0]):
         if not any(_covers(other, box) for other in kept):
@@ -136,9 +152,12 @@ def sign_areas(rgb: np.ndarray, config: SignConfig) -> list[ImageBox]:
     return kept
 
 
-def _dense(grey: np.ndarray, contrast: int) -> list[tuple[float, tuple[int, int, int, int]]]:
-    """Return boxes x, y, width, height of dense edges, and which share of their turned rectangles is near edges."""
-    edges = cv2.morphologyEx(grey, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8)) > contrast
+def _dense(grey: np.ndarray) -> list[tuple[float, tuple[int, int, int, int]]]:
+    """Return boxes (x, y, width, height) around regions of dense edges, each with its density.
+
+    The density is the share of the region's rotated rectangle that is near edges.
+    """
+    edges = cv2.morphologyEx(grey, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8)) > SIGN_CONTRAST
     joined = cv2.morphologyEx(edges.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((3, 11), np.uint8))
     joined = cv2.morphologyEx(joined, cv2.MORPH_OPEN, np.ones((4, 5), np.uint8))
     _, labels, found, _ = cv2.connectedComponentsWithStats(joined, connectivity=4)
@@ -149,20 +168,20 @@ def _dense(grey: np.ndarray, contrast: int) -> list[tuple[float, tuple[int, int,
         rows, columns = np.nonzero(labels[y : y + height, x : x + width] == number)
         turned = cv2.minAreaRect(np.column_stack([columns, rows]).astype(np.float32))[1]
         share = filled / ((turned[0] + 1.0) * (turned[1] + 1.0))
-        if share > _FILLED and max(turned) >= 0.8 * min(turned):
+        if share > _FILLED:
             kept.append((share, (x, y, width, height)))
     return kept
 
 
 def _covers(one: ImageBox, other: ImageBox) -> bool:
-    """Return whether most of the other box lies in this one."""
+    """Return whether most of the box `other` lies in the box `one`."""
     width = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
     height = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
     return width > 0 and height > 0 and width * height > 0.6 * other.width * other.height
 
 
-def _surface(frame: RgbdFrame, area: ImageBox, config: SignConfig) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return a point and the normal (3,) of an area's plane, in the camera; None where it is not near and flat."""
+def _surface(frame: RgbdFrame, area: ImageBox) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return a point and the normal (3,) of an area's plane, camera frame; None if not near and flat."""
     r0, r1 = area.y, area.y + area.height
     c0, c1 = area.x, area.x + area.width
     depth = frame.depth[r0:r1, c0:c1]
@@ -172,21 +191,24 @@ def _surface(frame: RgbdFrame, area: ImageBox, config: SignConfig) -> tuple[np.n
     step = max(len(rows) // _SAMPLES, 1)
     pixels = np.column_stack([columns[::step] + c0, rows[::step] + r0])
     points = frame.camera.backproject(frame.depth, pixels).astype(np.float64)
-    if float(np.median(points[:, 2])) > config.reach:
+    if float(np.median(points[:, 2])) > SIGN_REACH:
         return None
     middle, normal, errors = _plane(points)
-    for _ in range(_TRIMS):  # a doorway or a shelf beside the sign is left out
+    for _ in range(_TRIMS):  # exclude, for example, a doorway or a shelf beside the sign
         points = points[errors <= np.quantile(errors, _KEPT)]
         middle, normal, errors = _plane(points)
     tilt = float(-(normal @ middle) / np.linalg.norm(middle))
     rms = float(np.sqrt(np.mean(errors**2)))
-    if rms > _FLAT[0] + _FLAT[1] * middle[2] ** 2 or tilt < math.cos(math.radians(config.tilt_deg)):
+    if rms > _FLAT[0] + _FLAT[1] * middle[2] ** 2 or tilt < math.cos(math.radians(SIGN_TILT_DEG)):
         return None
     return middle, normal
 
 
 def _plane(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a point and the normal (3,) towards the camera of the plane of points (N, 3), and their distances (N,)."""
+    """Return the plane of points (N, 3): a point on it, its normal (3,), and the points' distances (N,).
+
+    The normal points towards the camera.
+    """
     middle = points.mean(axis=0)
     normal = np.linalg.svd((points - middle).T @ (points - middle))[0][:, 2]
     normal = -normal if normal @ middle > 0.0 else normal
@@ -195,7 +217,7 @@ def _plane(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _read_area(
     frame: RgbdFrame, rgb: np.ndarray, area: ImageBox, surface: tuple[np.ndarray, np.ndarray],
-    reader: SignReader, config: SignConfig,
+    reader: SignReader,
 ) -> list[SignSight]:  # fmt: skip
     """Return the lines of one area that are text on its surface and not in a mirror."""
     margin = max(round(0.8 * area.height), 8)
@@ -206,7 +228,7 @@ def _read_area(
     lines = [
         line
         for line in reader.read(large)
-        if line.score >= config.score and clean_sign(line.text) and not _is_cut(line, large.shape)
+        if line.score >= SIGN_SCORE and clean_sign(line.text) and not _is_cut(line, large.shape)
     ]
     if not lines:
         return []
@@ -223,16 +245,17 @@ def _read_area(
 
 
 def _is_cut(line: TextLine, shape: tuple[int, ...]) -> bool:
-    """Return whether a line touches the edge of what was read, so that a part of it may be missing."""
+    """Return whether a line touches the edge of the area that was read, so that a part of it may be missing."""
     corners = np.asarray(line.corners, np.float64).reshape(4, 2)
     limit = np.array([shape[1], shape[0]]) - 1 - _EDGE
     return bool((corners < _EDGE).any() or (corners > limit).any())
 
 
 def is_mirrored(line: TextLine, turned: Sequence[TextLine], width: int) -> bool:
-    """Return whether a line reads better in the mirror image (of this width): then it is seen in a mirror.
+    """Return whether a line reads better in the mirrored image, so that it is seen in a mirror.
 
-    turned: the lines of the mirror image. What reads the same both ways is no mirror's.
+    turned: the lines of the mirrored image. width: of the image, pixels. A text that reads the same both ways is not
+    mirrored.
     """
     middle = np.asarray(line.corners, np.float64).reshape(4, 2).mean(axis=0)
     middle[0] = width - 1 - middle[0]
@@ -247,7 +270,10 @@ def is_mirrored(line: TextLine, turned: Sequence[TextLine], width: int) -> bool:
 def _placed(
     frame: RgbdFrame, line: TextLine, corners: np.ndarray, surface: tuple[np.ndarray, np.ndarray]
 ) -> SignSight | None:
-    """Return the sight of a line with these corners (4, 2), pixels; None where no sign has letters of its size."""
+    """Return the sighting of a line of text; None if its letters have an implausible size.
+
+    corners: (4, 2) of the line in the image, pixels. surface: point and normal of its plane.
+    """
     points = _on_plane(frame.camera, np.vstack([corners, corners.mean(axis=0)]), *surface)
     if points is None:
         return None
@@ -275,7 +301,10 @@ def _placed(
 def _on_plane(
     camera: PinholeCamera, pixels: np.ndarray, point: np.ndarray, normal: np.ndarray
 ) -> np.ndarray | None:
-    """Return where the rays of pixels (N, 2) meet a plane, (N, 3) in the camera; None where one does not."""
+    """Return the points (N, 3), camera frame, where the rays of pixels (N, 2) meet a plane.
+
+    None if a ray misses. point, normal: (3,) each, of the plane.
+    """
     rays = np.ones((len(pixels), 3))
     rays[:, 0] = (pixels[:, 0] - camera.cx) / camera.fx
     rays[:, 1] = (pixels[:, 1] - camera.cy) / camera.fy

@@ -1,4 +1,4 @@
-"""The text encoder of an image encoder's pair (CLIP, SigLIP), in an ONNX file."""
+"""Text encoder in an ONNX file that shares its vector space with an image encoder (CLIP, SigLIP)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from lodestar.perception.frames import DetectorUnavailable
 
 
 class TextEncoder:
-    """The text encoder of an image encoder's pair, for a `PhraseBook`; loaded at the first phrase. Thread-safe.
+    """Text encoder that belongs to an image encoder, for a `PhraseBook`. Thread-safe.
 
-    model: the image encoder's name, as vectors of the pair are compared.
+    It is loaded at the first phrase. model: the image encoder's name, because vectors of the two are
+    compared.
     """
 
     def __init__(self, config: EncoderConfig):
@@ -47,12 +48,12 @@ class TextEncoder:
 
         try:
             tokenizer = Tokenizer.from_file(self.config.tokenizer)
-        except Exception as error:  # its own exceptions have no common class but this
+        except Exception as error:  # exceptions of ONNX Runtime have no other common class
             raise DetectorUnavailable(f"{self.config.tokenizer} cannot be read: {error}") from error
         return EncoderNetwork(Path(self.config.text_model), self.config), tokenizer
 
     def _tokens(self, network: EncoderNetwork, encoded: Any) -> Mapping[str, np.ndarray]:
-        """Return the inputs that the network has: ids, and a mask where it reads one; padded to a fixed length."""
+        """Return the network's inputs: token ids, and a mask if it takes one, padded to a fixed length."""
         first = network.inputs[0]
         fixed = network.shapes[first][-1]
         length = fixed if isinstance(fixed, int) else min(len(encoded.ids), self.config.words)
@@ -60,7 +61,7 @@ class TextEncoder:
         count = min(length, len(encoded.ids))
         ids[0, :count], mask[0, :count] = encoded.ids[:count], 1
         if len(encoded.ids) > length:
-            ids[0, -1] = encoded.ids[-1]  # CLIP reads its vector at the end token
+            ids[0, -1] = encoded.ids[-1]  # truncated: keep the end token, at which CLIP reads its vector
         told = {
             name: mask if "mask" in name else ids if "ids" in name else ids * 0 for name in network.inputs
         }
@@ -68,5 +69,5 @@ class TextEncoder:
 
 
 def phrases_of(config: EncoderConfig) -> PhraseBook:
-    """Return the book of the pair's text encoder, which computes missing vectors itself."""
+    """Return a `PhraseBook` that computes missing vectors with the configured text encoder."""
     return PhraseBook(TextEncoder(config))

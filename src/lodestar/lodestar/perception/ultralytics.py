@@ -17,7 +17,7 @@ from lodestar.perception.found_things import FoundThing, image_box, segmented
 from lodestar.perception.frames import AlignedDepth, DetectorUnavailable, SegmentedFrame, Vocabulary
 from lodestar.perception.prompt_cache import PromptCache, digest_of
 
-#: Not `lodestar[detect]`: an index may hold another package with that name.
+#: Not `lodestar[detect]`: a package index may hold another package with that name.
 ADVICE = (
     "run: make setup EXTRAS=ultralytics, or pip install -U ultralytics torch torchvision "
     "(torch and torchvision have to be builds for each other: "
@@ -27,7 +27,7 @@ TEXT_ADVICE = (
     "put the text model of these weights (mobileclip_blt.ts for YOLOE) into the folder where the stack is started, "
     "and install its tokenizer (docs/how-to/detectors.md), or take prompt-free weights (-pf)"
 )
-#: Errors of the package while it loads or prepares a model, of whatever a file holds and of what it cannot fetch.
+#: Errors that the package may raise while it loads or prepares a model, for any file content or failed download.
 _ERRORS = (
     OSError,
     ValueError,
@@ -38,17 +38,18 @@ _ERRORS = (
     AttributeError,
     ImportError,
 )
-RETRY = 10.0  # s of stamps between two tries to load the model for an image; chosen: a try takes seconds
-_WITH_PROMPTS = (".pt", ".yaml")  # an exported model has its words in it
+RETRY = 10.0  # s, by image stamps, between two attempts to load the model; chosen: an attempt takes seconds
+_WITH_PROMPTS = (".pt", ".yaml")  # file types that can take prompts; an exported model has its words built in
 
 
 class UltralyticsDetector:
-    """Run an Ultralytics model, loaded on the first image. `masker` gives boxes masks where depth comes with them.
+    """Runs an Ultralytics model, loaded on the first image.
 
-    model: path of weights (.pt, .onnx, .engine), or of a description (.yaml) with random weights.
-    words: that weights with text prompts look for until `look_for` says others.
+    masker: makes masks of boxes if depth comes with the image. model: path of weights (.pt, .onnx, .engine), or of a
+    description (.yaml) with random weights. words: prompts for weights that take prompts, until `look_for` sets
+    others.
 
-    New words are put into a second copy of the model, which replaces the one in use between two images: prompts are
+    New words are set in a second copy of the model, which replaces the one in use between two images: prompts are
     fused into the weights when a model first runs, so they cannot be changed in place.
     """
 
@@ -58,15 +59,16 @@ class UltralyticsDetector:
         self.config = config
         self.name = f"ultralytics:{Path(model).name}"
         self.masker: BoxMasker | None = None
-        self.odd_boxes = 0  # of all images: NaN or infinite
+        self.odd_boxes = 0  # number of boxes in all images that were NaN or infinite
         self._source = str(model)
         self._words = tuple(words)
-        self._model: Any = None  # that images are read with; replaced whole
-        self._spare: Any = None  # that was opened and has not run yet
+        self._model: Any = None  # model in use, replaced as a whole
+        self._spare: Any = None  # model that was opened and has not run yet
         self._vocabulary: Vocabulary | None = None
-        self._shape = (480, 640)  # of the newest image
+        self._shape = (480, 640)  # shape of the newest image
         self._cache: PromptCache | None = None
-        self._failed: tuple[float, DetectorUnavailable] | None = None  # stamp at which it was tried, and why
+        # stamp of a failed attempt, and its error
+        self._failed: tuple[float, DetectorUnavailable] | None = None
         self._building = threading.Lock()
 
     def check(self) -> None:
@@ -78,18 +80,24 @@ class UltralyticsDetector:
             )
 
     def _package(self) -> Any:
-        """Return the package, after importing the torchvision that it needs."""
+        """Return the package ultralytics, after importing torchvision, which it needs.
+
+        Raises DetectorUnavailable.
+        """
         try:
             import_module("torchvision")
             return import_module("ultralytics")
         except ImportError as error:
             raise DetectorUnavailable(f"this detector needs Ultralytics ({error}); {ADVICE}") from error
-        except RuntimeError as error:  # raised by a torchvision of another build
+        except RuntimeError as error:  # raised by a torchvision of an incompatible build
             raise DetectorUnavailable(f"torch and torchvision do not fit ({error}); {ADVICE}") from error
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """Return the classes of the weights, or that they take prompts; may open them. Raises DetectorUnavailable."""
+        """Return the vocabulary: the classes of the weights, or any text if they take prompts.
+
+        May open the file. Raises DetectorUnavailable.
+        """
         with self._building:
             return self._known_vocabulary()
 
@@ -102,7 +110,7 @@ class UltralyticsDetector:
 
     def _names_of(self, model: Any) -> tuple[str, ...]:
         try:
-            names = model.names  # of an exported model, which is loaded for it
+            names = model.names  # an exported model must be loaded for its names
             found = tuple(str(name) for name in (names.values() if isinstance(names, dict) else names))
         except _ERRORS as error:
             raise DetectorUnavailable(f"{self._source} cannot be loaded: {error}") from error
@@ -111,23 +119,24 @@ class UltralyticsDetector:
         return found
 
     def look_for(self, words: Sequence[str]) -> None:
-        """Look for the words from the next image on, where the weights take prompts. Raises DetectorUnavailable."""
+        """Search for the words from the next image on, if the weights take prompts. Raises DetectorUnavailable."""
         with self._building:
             if self._known_vocabulary().is_open and (self._model is None or tuple(words) != self._words):
                 model = self._made(tuple(words))
-                with _told():  # else the next image would wait while it is set up
+                with _told():  # prepare the model here, or the next image would wait
                     self._predict(model, np.zeros((*self._shape, 3), np.uint8))
                 self._model, self._words = model, tuple(words)
 
     def load(self, stamp: float = 0.0) -> Any:
-        """Return the model in use, loaded into memory; one that failed is tried again `RETRY` s of stamps later.
+        """Return the model in use, which is loaded at the first call. Raises DetectorUnavailable.
 
-        Raises DetectorUnavailable.
+        After a failure, loading is tried again when the stamp is `RETRY` s later.
         """
         with self._building:
             if self._model is None:
                 if self._failed is not None and 0.0 < stamp - self._failed[0] < RETRY:
-                    raise self._failed[1].with_traceback(None)  # which would keep every image until then
+                    # a traceback would keep the images of its frames in memory
+                    raise self._failed[1].with_traceback(None)
                 try:
                     self._known_vocabulary()
                     self._model = self._made(self._words)
@@ -137,7 +146,10 @@ class UltralyticsDetector:
             return self._model
 
     def _open(self) -> Any:
-        """Return the model of the file as its family's class, of which the package knows only some by their names."""
+        """Return the model opened from its file, as an instance of the class of its family.
+
+        The package cannot always tell the family by the file's name.
+        """
         self.check()
         package = self._package()
         name = Path(self._source).name
@@ -151,7 +163,7 @@ class UltralyticsDetector:
             raise DetectorUnavailable(f"{self._source} cannot be loaded: {error}") from error
 
     def _made(self, words: tuple[str, ...]) -> Any:
-        """Return a model that looks for the words."""
+        """Return a new model with the words as prompts."""
         model = self._spare = self._spare or self._open()
         if self._known_vocabulary().is_open:
             if not words:
@@ -165,7 +177,7 @@ class UltralyticsDetector:
 
     def _prompt(self, model: Any, words: list[str]) -> None:
         inner = model.model
-        if not hasattr(inner, "get_text_pe"):  # YOLO-World of older packages
+        if not hasattr(inner, "get_text_pe"):  # YOLO-World in older versions of the package
             model.set_classes(words)
             return
         if self._cache is None:
@@ -224,7 +236,7 @@ class UltralyticsDetector:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """Raise DetectorUnavailable, with what to do, for an error of the package."""
+    """Convert errors of the package inside the block to DetectorUnavailable, with a remedy in the message."""
     try:
         yield
     except _ERRORS as error:
@@ -232,12 +244,12 @@ def _told() -> Iterator[None]:
 
 
 def _head_of(model: Any) -> Any:
-    """Return the last layer of a loaded model, None of an exported one."""
+    """Return the last layer of a loaded model, None for an exported one."""
     layers = getattr(getattr(model, "model", None), "model", None)
     return layers[-1] if layers is not None else None
 
 
 def _takes_prompts(model: Any, source: str) -> bool:
-    """Return whether the model looks for words that it is told; a prompt-free one has words of its own."""
+    """Return whether the model takes words as prompts; prompt-free and exported models have fixed words."""
     is_free = hasattr(_head_of(model), "lrpc") or "-pf" in Path(source).stem
     return hasattr(model, "set_classes") and Path(source).suffix in _WITH_PROMPTS and not is_free

@@ -1,1 +1,1 @@
-"""Score entities against query graphs."""
+"""Scoring of entities against query graphs."""

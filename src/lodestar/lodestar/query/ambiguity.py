@@ -1,4 +1,4 @@
-"""Explain the difference between two candidates with nearly equal scores."""
+"""Words that distinguish candidates with nearly equal scores."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _BIGGER = 1.25  # ratio of the longest sides that a person notices at once
 
 
 def tell_apart(first: Candidate, second: Candidate, entities: Mapping[int, Entity]) -> str:
-    """Return one line that names both and their difference: a colour, a neighbour of only one, size, or place.
+    """Return one line that names both candidates and their difference.
 
-    A candidate without an entity is named by its id alone.
+    The difference is a colour, a neighbour that only one has, size, or place. A candidate without an entity
+    is named by its id alone.
     """
     one, other = entities.get(first.entity_id), entities.get(second.entity_id)
     if one is None or other is None:
@@ -36,8 +37,8 @@ def tell_apart(first: Candidate, second: Candidate, entities: Mapping[int, Entit
 def choices_in_words(
     things: Sequence[Entity], entities: Mapping[int, Entity], regions: Mapping[int, Region]
 ) -> tuple[str, ...]:
-    """Words for each of several things that tell it from the others, as a person would choose by: "the red chair by the
-    desk", "the red chair in the hall"; the place in map where nothing else does.
+    """Return words for each of several objects that distinguish it from the others: "the red chair by the
+    desk", "the red chair in the hall"; the position in map if nothing else differs.
     """
     ids = {thing.id for thing in things}
     beside = {thing.id: _beside(thing, ids, entities) for thing in things}

@@ -1,4 +1,4 @@
-"""Find the best anchor of every candidate exactly, without scoring every pair."""
+"""Exact search for the best anchor of every candidate, without scoring every pair."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from scipy.spatial import cKDTree
 
 from lodestar.query.relations import Boxes
 
-BRUTE = 8_000  # pairs up to which all are scored
+BRUTE = 8_000  # pairs; up to this number all are scored
 NOTHING = 1e-6  # scores at or below this count as zero
 _CHUNK = 2_000_000  # pairs or triples held in memory at once
 
-#: (rows (R,), anchors (R, K)) -> (R, K) relation
+#: Function that scores a relation: (rows (R,), anchors (R, K)) -> (R, K).
 PairScore = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -26,11 +26,13 @@ def best_anchors(
     bound: Callable[[np.ndarray], np.ndarray],
     first: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (R,) the maximum over anchors of relation x worth, and (R,) the entity that reaches it, -1 if it is 0.
+    """Return (R,) each candidate's best score over the anchors, and (R,) the index of that anchor.
 
-    worth: (N,) score of each entity as the anchor. bound(gaps): upper bound of the relation at gaps in plan, must not
-    increase with the gap. The `first` nearest anchors are scored first, then more for rows whose bound at the next
-    distance allows a better score, down to NOTHING. An entity is never its own anchor.
+    The score is the relation times the anchor's worth; the index is -1 if the score is 0. rows: (R,)
+    candidates, anchors: (A,), both as indices of the N entities. worth: (N,) score of each entity as the
+    anchor. bound(gaps): upper bound of the relation at gaps in plan, must not increase with the gap. The
+    `first` nearest anchors are scored first, then more for candidates whose bound at the next distance allows
+    a better score above NOTHING. An entity is never its own anchor.
     """
     best, which = np.zeros(len(rows)), np.full(len(rows), -1)
     anchors = anchors[worth[anchors] > 0.0]
@@ -68,7 +70,7 @@ def best_anchors(
 
 
 def _radius(boxes: Boxes, which: np.ndarray, axes: int) -> np.ndarray:
-    """Return half the diagonal of boxes, in plan for two axes, metres."""
+    """Return half the diagonal of the boxes with indices `which`, metres: in plan for 2 axes, 3-D for 3."""
     some = boxes.take(which)
     return np.linalg.norm((some.high - some.low)[:, :axes], axis=1) / 2.0
 
@@ -84,8 +86,9 @@ def best_pairs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (R,) the maximum over pairs of anchors and (R, 2) the pair, -1 if the maximum is 0.
 
-    score(rows (r,), first (r, A), second (r, B)) -> (r, A, B). Above `limit` triples only the `nearest` anchors of
-    each row are paired, and the maximum is over those.
+    rows: (R,) candidates; first, second: the anchors, all as entity indices. score(rows (r,), first (r, A),
+    second (r, B)) -> (r, A, B). Above `limit` triples only the `nearest` anchors of each candidate are
+    paired, and the maximum is over those.
     """
     best, which = np.zeros(len(rows)), np.full((len(rows), 2), -1)
     if not len(first) or not len(second):
@@ -120,10 +123,12 @@ def best_pairs(
 def nearest_distance(
     rows: np.ndarray, anchors: np.ndarray, boxes: Boxes, center_share: float, first: int
 ) -> np.ndarray:
-    """Return (R,) the distance of each row to the nearest anchor other than itself, inf if there is none.
+    """Return (R,) the distance of each candidate to the nearest anchor other than itself, inf if there is
+    none.
 
-    The distance from the row's centre to the anchor's box, so that several rows that touch an anchor differ; blended
-    with `center_share` of the distance between centres.
+    rows: (R,) candidates, anchors: (A,), both as entity indices. The distance is from the candidate's centre
+    to the anchor's box, so that candidates touching the same anchor differ; it is blended with `center_share`
+    of the distance between centres.
     """
     best = np.full(len(rows), np.inf)
     if not len(anchors) or not len(rows):
@@ -155,7 +160,9 @@ def nearest_distance(
 
 
 def mean_distance(rows: np.ndarray, anchors: np.ndarray, boxes: Boxes, center_share: float) -> np.ndarray:
-    """Return (R,) the mean of the distances, as in `nearest_distance`, of each row to all anchors other than itself."""
+    """Return (R,) the mean distance, as in `nearest_distance`, of each candidate to all anchors other than
+    itself.
+    """
     mean = np.full(len(rows), np.inf)
     step = max(1, _CHUNK // max(len(anchors), 1))
     for start in range(0, len(rows), step):

@@ -1,4 +1,4 @@
-"""Turn an answer into a pose that the robot can reach (FARM's action interface)."""
+"""Conversion of an answer into a pose that the robot can reach (FARM's action interface)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, wrap_angle, yaw_of
-from lodestar.grid.config import ViewpointConfig
+from lodestar.grid.config import (
+    VIEWPOINT_CAMERA_FORWARD,
+    VIEWPOINT_EXCLUDED_RADIUS,
+    VIEWPOINT_MAX_BEARING,
+    ViewpointConfig,
+)
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.success_pose import footprint_distances
@@ -19,7 +24,9 @@ from lodestar.scene.records import Entity, View
 
 @dataclass(frozen=True)
 class AnswerPoseConfig:
-    """Conditions on the pose of an answer."""
+    """Limits of the pose returned for an answer: distance of a saved view, and the search for other
+    viewpoints.
+    """
 
     # metres in plan between footprint and box beyond which a saved view does not answer; chosen: an object is
     # recognised from here (a directive's success requires less)
@@ -30,7 +37,9 @@ class AnswerPoseConfig:
 
 @dataclass(frozen=True)
 class AnswerPose:
-    """pose: (3,) x, y, yaw in map, from a saved view. path_length: metres to it. keyframe_id: that of the view."""
+    """A reachable pose from a saved view. pose: (3,) x, y, yaw in map. path_length: metres to it.
+    keyframe_id: the view's keyframe.
+    """
 
     pose: np.ndarray
     path_length: float
@@ -44,31 +53,34 @@ def saved_pose(
     excluded: Sequence[Sequence[float]],
     config: AnswerPoseConfig = AnswerPoseConfig(),
 ) -> AnswerPose | None:
-    """Return the best saved view that is free, reachable, near and in sight of the entity; None if there is none.
+    """Return the best saved view that is free, reachable, near and in sight of the entity; None if there is
+    none.
 
-    The pose is turned to the entity if the view looks past it. excluded: poses (x, y, yaw) near which none is returned.
-    Raises ValueError for lengths of another grid.
+    The pose is turned to the entity if the view looks past it. excluded: poses (x, y, yaw) near which no pose
+    is returned. Raises ValueError for lengths of another grid.
     """
     if lengths.shape != grid.cells.shape:
         raise ValueError(f"lengths of shape {lengths.shape} do not belong to a grid of {grid.cells.shape}")
     for view in sorted(entity.views, key=lambda v: (-v.quality, v.stamp)):
-        pose = _base_pose(view, entity, config.viewpoints)
-        tried = any(math.dist(pose[:2], pose_[:2]) < config.viewpoints.excluded_radius for pose_ in excluded)
+        pose = _base_pose(view, entity)
+        tried = any(math.dist(pose[:2], pose_[:2]) < VIEWPOINT_EXCLUDED_RADIUS for pose_ in excluded)
         length = _path_length(pose, grid, lengths)
         if not tried and np.isfinite(length) and _is_usable(pose, entity, grid, config):
             return AnswerPose(pose, length, view.keyframe_id)
     return None
 
 
-def _base_pose(view: View, entity: Entity, config: ViewpointConfig) -> np.ndarray:
-    """Return the pose (3,) of the robot whose camera took the view, turned to the entity if that is off to the side."""
+def _base_pose(view: View, entity: Entity) -> np.ndarray:
+    """Return the pose (3,) of the robot whose camera took the view, turned to the entity if that is off to
+    the side.
+    """
     map_from_body = view.map_from_camera @ np.linalg.inv(BODY_FROM_OPTICAL)
     yaw = yaw_of(map_from_body)
     forward = np.array([np.cos(yaw), np.sin(yaw)])
-    base = map_from_body[:2, 3] - config.camera_forward * forward
+    base = map_from_body[:2, 3] - VIEWPOINT_CAMERA_FORWARD * forward
     nearest = np.clip(base, np.asarray(entity.box_min, float)[:2], np.asarray(entity.box_max, float)[:2])
     bearing = math.atan2(*(nearest - base)[::-1])
-    if abs(float(wrap_angle(bearing - yaw))) > config.max_bearing:
+    if abs(float(wrap_angle(bearing - yaw))) > VIEWPOINT_MAX_BEARING:
         yaw = bearing
     return np.array([*base, yaw])
 

@@ -1,8 +1,10 @@
-"""Score one query graph over all entities at once: unary terms, then relations from the leaves to the target.
+"""Scoring of one query graph over all entities at once: unary terms, then relations from the leaves to the
+target.
 
-Every predicate belongs to the earliest of its variables, so a graph is a tree of variables. The maximum over anchors
-is taken variable by variable. This is exact, because a candidate's score never decreases with its anchors' scores.
-Superlatives and ordinals ("the closest", "the second from the left") compare the entities that meet all other terms.
+Every predicate belongs to the earliest of its variables, so a graph is a tree of variables. The maximum over
+anchors is taken variable by variable. This is exact, because a candidate's score never decreases with its
+anchors' scores. Superlatives and ordinals ("the closest", "the second from the left") compare the entities
+that meet all other terms.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar.query import relations, superlatives
 from lodestar.query.anchors import NOTHING, PairScore, best_anchors, best_pairs
 from lodestar.query.categories import phrase_attributes
+from lodestar.query.config import QUERY_ANCHORS_FIRST, QUERY_MIN_CANDIDATE
 from lodestar.query.frames import side_scores
 from lodestar.query.fusion import admitted, fused
 from lodestar.query.ordinals import Ranking
@@ -26,12 +29,22 @@ from lodestar.query.rows import GOOD, like, likeliest
 from lodestar.query.speaker_pose import viewer_of
 from lodestar.query.terms import Term, blend, category_of, negated, ranks
 
-_BESIDE = ("NextTo", "Near")  # relations that a wall between two rooms ends
+# factor of entities with another name ("armchair") if some entity has the requested name ("chair"); fitted
+QUERY_OTHER_LABEL = 0.75
+QUERY_UNCONFIRMED = (
+    0.8  # factor of entities that match by image alone: their score stays below `accept`; chosen
+)
+
+_BESIDE = ("NextTo", "Near")  # relations that do not hold through a wall
 
 
 @dataclass(frozen=True)
 class GraphScore:
-    """Scores (N,) of the target variable over the pool."""
+    """Scores (N,) of the N entities as one variable of a graph.
+
+    score: in total. semantic: by category and attributes. category: by category alone. terms: by each
+    predicate.
+    """
 
     score: np.ndarray
     semantic: np.ndarray
@@ -53,7 +66,10 @@ def score_graph(graph: QueryGraph, pool: Pool) -> GraphScore:
 
 @dataclass
 class _Variable:
-    """One variable of a graph over the pool; the variables after it are already scored."""
+    """One variable of a query graph, scored over all entities of the pool.
+
+    scored: variable index -> scores (N,), for the variables of higher index, which are scored first.
+    """
 
     graph: QueryGraph
     index: int
@@ -82,16 +98,18 @@ class _Variable:
         score = self._composite(base, terms)
         if self.index == 0:
             rows, config = admitted(self.graph.target.phrase, category, pool), pool.config
-            worth = pool.presence[rows] * config.promising  # of a closer look, and not of a claim
+            worth = pool.presence[rows] * config.promising  # worth a closer look, but not accepted
             semantic[rows], category[rows] = (
                 np.maximum(semantic[rows], worth),
                 np.maximum(category[rows], worth),
             )
-            score[rows] = np.maximum(score[rows], worth * config.unconfirmed)
+            score[rows] = np.maximum(score[rows], worth * QUERY_UNCONFIRMED)
         return GraphScore(score, semantic, category, tuple(terms))
 
     def _composite(self, base: np.ndarray, terms: list[Term]) -> np.ndarray:
-        """Return (N,): base times the blend of the predicates, computed only where base is not zero."""
+        """Return (N,) scores: `base` times the blended predicate scores, computed only where `base` is not
+        zero.
+        """
         live = np.flatnonzero(base > 0.0)
         scores = np.zeros(len(base))
         some = [replace(term, scores=term.scores[live], bound=None) for term in terms]
@@ -106,9 +124,11 @@ class _Variable:
         return pool.category(category_of(self.graph, self.index))
 
     def _by_name(self) -> np.ndarray:
-        """Return factors (N,): 1 for what has the very name that was said, or for all where nothing has."""
+        """Return factors (N,): 1 for entities with exactly the requested name, or for all if no entity has
+        it.
+        """
         same = self.pool.named(self.graph.variables[self.index].category)
-        return np.where(same | ~same.any(), 1.0, self.pool.config.other_label)
+        return np.where(same | ~same.any(), 1.0, QUERY_OTHER_LABEL)
 
     def _attributes(self, own: list[Predicate], group: np.ndarray) -> list[Term]:
         pool = self.pool
@@ -154,7 +174,7 @@ class _Variable:
             scores = superlatives.structure(pool, predicate.name, category, like(semantic))
             return Term(name, negated(scores, predicate))
         if predicate.name == "Between":
-            # start with the anchor that exists
+            # put the anchor that exists in the scene first
             others = sorted(others, key=lambda other: self._absent([other]))
         absent = others[:1] if predicate.name == "Between" else others
         if not predicate.negated and self._absent(absent):
@@ -166,21 +186,24 @@ class _Variable:
         return Term(name, negated(scores, predicate), tuple(others[: bound.shape[1]]), bound)
 
     def _absent(self, others: list[int]) -> bool:
-        """Tell whether no entity of the scene resembles one of the anchors."""
+        """Return whether one of these anchors matches no entity of the scene."""
         scores = [self.scored[other] for other in others]
-        return any(not len(s) or s.max() < self.pool.config.min_candidate for s in scores)
+        return any(not len(s) or s.max() < QUERY_MIN_CANDIDATE for s in scores)
 
     def _rows(self, semantic: np.ndarray) -> np.ndarray:
         config = self.pool.config
-        return likeliest(semantic, config.min_candidate * (1.0 - config.relation_weight), config)
+        return likeliest(semantic, QUERY_MIN_CANDIDATE * (1.0 - config.relation_weight))
 
     def _anchors(self, other: int) -> np.ndarray:
-        return likeliest(self.scored[other], self.pool.config.min_candidate, self.pool.config)
+        return likeliest(self.scored[other], QUERY_MIN_CANDIDATE)
 
     def _paired(
         self, predicate: Predicate, other: int, semantic: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best anchor per entity: relation times the anchor's own score (existential quantifier)."""
+        """Return each entity's best score over the anchors, (N,), and its best anchor, (N, 1).
+
+        The score is the relation times the anchor's own score (existential quantifier).
+        """
         pool = self.pool
         rows = self._rows(semantic)
         best, which = best_anchors(
@@ -190,18 +213,18 @@ class _Variable:
             pool.boxes,
             self._with_stated(predicate, self._pair_score(predicate)),
             lambda gaps: (
-                np.ones(len(gaps))  # what was stated does not fall with the gap
+                np.ones(len(gaps))  # a stated relation does not decrease with the gap
                 if predicate.name in pool.stated
                 else relations.reach(predicate.name, gaps, pool.table)
             ),
-            pool.config.anchors_first,
+            QUERY_ANCHORS_FIRST,
         )
         scores, bound = np.zeros(len(pool)), np.full((len(pool), 1), -1)
         scores[rows], bound[rows, 0] = best, which
         return scores, bound
 
     def _with_stated(self, predicate: Predicate, measured: PairScore) -> PairScore:
-        """Return the score of pairs, with what people stated in place of what the boxes say."""
+        """Return a pair score that prefers relations stated by people to those measured on boxes."""
         stated = self.pool.stated.get(predicate.name, [])
         if not stated:
             return measured
@@ -224,39 +247,38 @@ class _Variable:
             def side(rows: np.ndarray, anchors: np.ndarray) -> np.ndarray:
                 return side_scores(
                     predicate.name, rows, anchors, boxes, pool.views, pool.fronts, pool.middles, stated, table,
-                    pool.config,
                 )  # fmt: skip
 
             if predicate.arguments[0] == self.index:
                 return side
-            # "a desk with a chair in front of it": every anchor is a row, and the entity its only anchor
+            # "a desk with a chair in front of it": each anchor becomes a row, the entity its only anchor
             return lambda rows, anchors: side(
                 anchors.ravel(), np.repeat(rows, anchors.shape[1])[:, None]
             ).reshape(anchors.shape)
-        if predicate.name == "Opposite":  # either way round
+        if predicate.name == "Opposite":  # the anchor's front counts in either direction
             return lambda rows, anchors: relations.opposite(
                 boxes.take(rows).rows(), boxes.take(anchors), pool.fronts[anchors], pool.middles[anchors]
             )
         relation = relations.PAIRS.get(predicate.name)
-        if relation is None:  # Between with one anchor only
+        if relation is None:  # Between, if only one anchor was named
             return lambda rows, anchors: relations.near(boxes.take(rows).rows(), boxes.take(anchors), table)
         is_first = predicate.arguments[0] == self.index
 
         def measured(rows: np.ndarray, anchors: np.ndarray) -> np.ndarray:
             own, others = boxes.take(rows).rows(), boxes.take(anchors)
-            # else the anchor is the constrained object: a lamp on the desk that is searched for
+            # if not first, the anchor is the constrained object: "the desk with a lamp on it"
             found = relation(own, others, table) if is_first else relation(others, own, table)
             if predicate.name not in _BESIDE:
                 return found
             found = np.array(np.broadcast_to(found, anchors.shape), float)
-            row, column = np.nonzero(found > NOTHING)  # what is far needs no look at the walls
+            row, column = np.nonzero(found > NOTHING)  # walls are only checked for pairs that are near enough
             found[row, column] *= pool.beside(rows[row], anchors[row, column][:, None])[:, 0]
             return found
 
         return measured
 
     def _between(self, others: list[int], semantic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best pair of anchors per entity."""
+        """Return the score of each entity for being between the best pair of anchors, and that pair."""
         pool = self.pool
 
         def score(rows: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -1,4 +1,6 @@
-"""Score categories and attributes of entities by the lexicon, and by embeddings if the lexicon is not sufficient."""
+"""Scores of entities for categories and attributes: by the lexicon, and by embeddings where the lexicon is
+insufficient.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ _PREPOSITIONS = frozenset(
 
 
 def calibrated(cosines: np.ndarray) -> np.ndarray:
-    """Return scores in [0, 1] of cosines between phrases."""
+    """Convert cosines between phrases to scores in [0, 1] by the calibration curve."""
     return np.interp(cosines, COSINES, SCORES)
 
 
@@ -39,7 +41,7 @@ def calibrated(cosines: np.ndarray) -> np.ndarray:
 def caption_noun(caption: str) -> str:
     """Return the head noun phrase of a caption: "red office chair" of "a red office chair next to a desk"."""
     written = sign_text(caption)
-    if written:  # what is written on a sign is not what it is; one word of it names it: "exit sign"
+    if written:  # a sign's text is not its kind; one word of it is its name: "exit sign"
         return " ".join(["-".join(words_of(written)), SIGN])
     head: list[str] = []
     for word in words_of(caption):
@@ -128,9 +130,11 @@ def _best_noun(asked: str, names: tuple[str, ...]) -> float:
 
 
 def word_score(category: str, label: str, caption: str) -> tuple[float, bool]:
-    """Return the score by words alone, and whether it is final: both nouns are known and no word is left over.
+    """Return the score from nouns and words without embeddings, and whether it is final (no cosine may raise
+    it).
 
-    The caption may name a more specific category than the label: "chair", "red office chair".
+    It is final if both nouns are known and no word is left over. The caption may name a more specific
+    category than the label: "chair", "red office chair".
     """
     phrase, generic, asked, before = _asked(category)
     if generic:
@@ -149,7 +153,7 @@ def word_score(category: str, label: str, caption: str) -> tuple[float, bool]:
 
 
 def _is_written(phrase: str, caption: str) -> bool:
-    """Return whether a sign says these words and nothing else: "emergency exit"."""
+    """Return whether a sign's text is exactly this phrase: "emergency exit"."""
     written = sign_text(caption)
     return bool(phrase and written) and words_of(written) == words_of(phrase)
 
@@ -196,13 +200,13 @@ def caption_facts(label: str, caption: str, known: tuple[str, ...]) -> tuple[str
 
 
 def has_group(attribute: str) -> bool:
-    """Tell whether the lexicon knows the attribute: then only attributes matter, not the caption's other words."""
+    """Return whether the lexicon knows the attribute; if so, other words of a caption do not count."""
     lexicon = load_lexicon()
     return (lexicon.attribute(attribute) or attribute) in lexicon.attribute_group
 
 
 def needs_caption(category: str) -> bool:
-    """Tell whether a category depends on all words of a caption, not only on its head noun phrase."""
+    """Return whether a category depends on all words of a caption, not only on its head noun phrase."""
     return bool(_asked(category)[3])
 
 

@@ -1,4 +1,4 @@
-"""Explain an entity's score to a person."""
+"""Explanations of an entity's score for a person."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from lodestar.language.query_graph import QueryGraph
 from lodestar.models.english import the, with_article
-from lodestar.query.config import QueryConfig
+from lodestar.query.config import QUERY_UNKNOWN_ATTRIBUTE, QueryConfig
 from lodestar.scene.records import Entity, EntityState
 
 _CLEAR, _LIKELY = 0.8, 0.55
@@ -31,25 +31,26 @@ def explain(
     else:
         parts = [f"is hardly {kind}"]
     for name, score in predicates.items():
-        parts.append(_predicate(name, score, config))
+        parts.append(_predicate(name, score))
     if entity.state == EntityState.UNCERTAIN:
         parts.append("may be gone")
     return f"{entity.caption or entity.label or 'unnamed thing'}: {', '.join(parts)}"
 
 
-def reasons(predicates: Mapping[str, float], config: QueryConfig) -> tuple[list[str], list[str]]:
-    """Return what holds of a thing and what does not, as words after "it is": "red", "not next to a sofa".
+def reasons(predicates: Mapping[str, float]) -> tuple[list[str], list[str]]:
+    """Return the predicates that hold for an object, and those that do not, as words after "it is".
 
-    predicates: scores in [0, 1] by name, as a candidate has them.
+    Examples are "red" and "not next to a sofa". predicates: scores in [0, 1] by name, as in
+    `Candidate.predicate_scores`.
     """
     met: list[str] = []
     unmet: list[str] = []
     for name, score in predicates.items():
-        (met if score >= _LIKELY else unmet).append(_predicate(name, score, config))
+        (met if score >= _LIKELY else unmet).append(_predicate(name, score))
     return met, unmet
 
 
-def _predicate(name: str, score: float, config: QueryConfig) -> str:
+def _predicate(name: str, score: float) -> str:
     relation, _, rest = name.partition(" ")
     if relation == "not":
         relation, _, rest = rest.partition(" ")
@@ -69,13 +70,13 @@ def _predicate(name: str, score: float, config: QueryConfig) -> str:
         return text
     if score >= _LIKELY:
         return f"probably {text}"
-    if not words and abs(score - config.unknown_attribute) < 1e-6:
+    if not words and abs(score - QUERY_UNKNOWN_ATTRIBUTE) < 1e-6:
         return f"not known to be {text}"
     return f"not {text}"
 
 
 def _things(names: str) -> str:
-    """Return names of things with their articles: "a desk and two chairs" of "desk and two chairs"."""
+    """Return names of objects with their articles: "a desk and two chairs" of "desk and two chairs"."""
     return " and ".join(_thing(name) for name in names.split(" and "))
 
 

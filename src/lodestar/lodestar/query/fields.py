@@ -1,4 +1,4 @@
-"""Similarity fields of queries over the plan, updated incrementally (RoboAtlas IV-C)."""
+"""Similarity fields of queries on the cells of the map in plan, updated incrementally (RoboAtlas IV-C)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from lodestar.language.directive import Directive
 from lodestar.language.query_graph import QueryGraph
-from lodestar.mapping.pillars import PillarMap
+from lodestar.mapping.instances.pillars import PillarMap
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.categories import caption_facts, has_group, needs_caption
-from lodestar.query.config import QueryConfig
+from lodestar.query.config import QUERY_MIN_CANDIDATE, QUERY_READING_SHARE, QueryConfig
 from lodestar.query.pool import Pool
 from lodestar.query.terms import semantic_scores, unary_words
 from lodestar.query.verdict import score_query
@@ -23,7 +23,7 @@ MAX_QUERIES = 64  # cached queries; the least recently used is dropped first
 MAX_CAPTIONS = 100_000  # cached captions
 
 
-#: Readings of what one phrase means, best first.
+#: Readings of one phrase, best first.
 Query = tuple[QueryGraph, ...]
 
 
@@ -50,7 +50,7 @@ class _QueryScores:
 
 
 class EntityKinds:
-    """Group entities by kind: equal label, state, head noun phrase and attributes.
+    """Groups of entities of equal kind: label, state, head noun phrase and attributes.
 
     Entities of one kind have equal scores, except for relations and for other words of a caption.
     """
@@ -63,7 +63,9 @@ class EntityKinds:
         self._kind_of_text: dict[tuple, int] = {}
 
     def sync(self, entities: Mapping[int, Entity]) -> np.ndarray:
-        """Follow the scene. Returns the ids (N,) that have changed, including archived and lost ones."""
+        """Update to the scene's entities; return the ids (N,) that have changed, including archived and lost
+        ones.
+        """
         known = self.entities
         touched = [i for i, entity in entities.items() if known.get(i) is not entity]
         gone = [i for i in known if i not in entities] if len(known) + len(touched) > len(entities) else []
@@ -108,10 +110,10 @@ class EntityKinds:
 
 
 class SimilarityFields:
-    """Fields over the pillars for sets of queries. Not thread-safe.
+    """Similarity fields, one value per cell of a PillarMap, for sets of queries. Not thread-safe.
 
-    A query is scored once per kind of entity, later only for new kinds. A field is redrawn only in cells whose
-    instances, or the instances' scores, have changed.
+    A query is scored once per kind of entity, later only for new kinds. A field is recomputed only in cells
+    whose instances, or the instances' scores, have changed.
     """
 
     def __init__(self, phrases: PhraseBook, config: QueryConfig | None = None) -> None:
@@ -120,9 +122,7 @@ class SimilarityFields:
         self._queries: dict[Query, _QueryScores] = {}
         self._drawn: dict[str, tuple[tuple[Query, ...], PillarMap, np.ndarray]] = {}
         self._pending: dict[str, set[int]] = {}  # layer -> ids whose scores changed since it was drawn
-        self._pools: dict[
-            int, Pool
-        ] = {}  # pools of the kinds from one index on, for the queries of one update
+        self._pools: dict[int, Pool] = {}  # first kind -> pool of the kinds from there on, during one update
 
     def follow(self, entities: Mapping[int, Entity]) -> None:
         """Update the scene's entities. Raises MissingPhrases."""
@@ -208,7 +208,7 @@ class SimilarityFields:
         return table
 
     def _stale(self, layer: str, before: PillarMap, now: PillarMap, size: int) -> np.ndarray | None:
-        """Return (rows, columns) bool: cells to redraw; None if there are none."""
+        """Return (rows, columns) bool: cells of a cached field to recompute; None if there are none."""
         pending = np.fromiter((i for i in self._pending[layer] if i < size), np.int64)
         if before is now and not len(pending):
             return None
@@ -224,18 +224,16 @@ def _semantic(graphs: Sequence[QueryGraph], pool: Pool) -> np.ndarray:
     """Return (N,) float32: the best reading's score by category and attributes."""
     if not graphs or not pool.entities:
         return np.zeros(len(pool.entities), np.float32)
-    config, top = pool.config, max(graph.weight for graph in graphs)
-    costs = [
-        1.0 - config.reading_share * (1.0 - graph.weight / top) if top > 0.0 else 1.0 for graph in graphs
-    ]
+    top = max(graph.weight for graph in graphs)
+    costs = [1.0 - QUERY_READING_SHARE * (1.0 - graph.weight / top) if top > 0.0 else 1.0 for graph in graphs]
     scores = np.stack([semantic_scores(graph, pool) for graph in graphs])
     choice = (scores * np.array(costs)[:, None]).argmax(axis=0)
     best = scores[choice, np.arange(len(pool.entities))]
-    return np.where(best >= config.min_candidate, best, 0.0).astype(np.float32)
+    return np.where(best >= QUERY_MIN_CANDIDATE, best, 0.0).astype(np.float32)
 
 
 def _needs_whole(graph: QueryGraph) -> bool:
-    """Tell whether all words of a caption matter."""
+    """Return whether all words of a caption matter for the graph."""
     categories, attributes = unary_words(graph)
     return any(needs_caption(c) for c in categories) or not all(has_group(a) for a in attributes)
 

@@ -1,7 +1,7 @@
 """Reference frames of left, right, in front and behind (FARM D.2).
 
-In this order: the viewpoint stated in the sentence; the stored views of the candidate; the known front of the
-anchor; otherwise a viewer in the middle of the room who faces the anchor.
+They are tried in this order: the viewpoint stated in the sentence; the stored views of the candidate; the
+known front of the anchor; a viewer in the middle of the room who faces the anchor.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from typing import Protocol
 
 import numpy as np
 
-from lodestar.query.config import QueryConfig
+from lodestar.query.config import QUERY_DEFAULT_VIEW
 from lodestar.query.relations import Boxes, falling, gap, step
 from lodestar.query.table import PredicateTable
 from lodestar.scene.records import View
+
+QUERY_UNSEEN_SIDE = 0.35  # score of LeftOf and the like without any view; chosen: below QUERY_DEFAULT_VIEW
 
 SIDEWAYS = ("LeftOf", "RightOf")
 _FACING_AWAY = np.pi / 2 + 0.35  # radians; objects at larger bearings are behind the viewer
@@ -39,16 +41,17 @@ class Viewer:
 
 
 def viewer(position: np.ndarray, towards: np.ndarray) -> Viewer | None:
-    """Return the viewer at one position in plan who looks at another; None if the positions are equal."""
+    """Return the viewer at one position in plan who faces another; None if the positions are equal."""
     way = np.asarray(towards, float)[:2] - np.asarray(position, float)[:2]
     length = float(np.linalg.norm(way))
     return None if length < 1e-3 else Viewer(np.asarray(position, float)[:2], way / length)
 
 
 def seen_from(name: str, a: Boxes, b: Boxes, forward: np.ndarray, table: PredicateTable) -> np.ndarray:
-    """Return the score of a side of a to b for viewers who look along `forward` (..., 2), without nearness.
+    """Return the score of a being on a side of b ("LeftOf", "InFrontOf", ...), without regard to their
+    distance.
 
-    Shapes broadcast.
+    forward: (..., 2) directions in which the viewers look. Shapes broadcast.
     """
     offset = a.center[..., :2] - b.center[..., :2]
     ahead = np.sum(offset * forward, axis=-1)
@@ -63,7 +66,7 @@ def seen_from(name: str, a: Boxes, b: Boxes, forward: np.ndarray, table: Predica
 
 
 def nearness(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
-    """Return the degree to which the two are near enough to be seen together."""
+    """Return the degree in [0, 1] to which two boxes are near enough to be seen together."""
     close = falling(gap(a, b), table.side_near, table.steepness)
     return table.side_floor + (1.0 - table.side_floor) * close
 
@@ -71,9 +74,11 @@ def nearness(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
 def in_views(
     name: str, a: Boxes, b: Boxes, views: tuple[View, ...], table: PredicateTable
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the side's score of one box (3,) to anchors (M, 3) in the box's views, and whether any view counts.
+    """Return scores (M,) of a box (3,) being on a side of M anchors in its saved views, and whether any view
+    counts.
 
-    The score is the mean over the views; a view counts if the anchor is in front of its camera.
+    name: the side, such as "LeftOf". b: (M, 3). The score is the mean over the views; a view counts if box
+    and anchor are in front of its camera.
     """
     total, counted = np.zeros(len(b.low)), np.zeros(len(b.low))
     for view in views:
@@ -95,7 +100,7 @@ def in_views(
 
 
 class ViewsByRow(Protocol):
-    """Views of an entity by its row."""
+    """Interface of a list of views per entity row."""
 
     def __getitem__(self, row: int, /) -> tuple[View, ...]: ...
 
@@ -110,11 +115,11 @@ def side_scores(
     middles: np.ndarray,
     stated: Viewer | None,
     table: PredicateTable,
-    config: QueryConfig,
 ) -> np.ndarray:
-    """Return scores (R, K) of a side of entities `rows` (R,) to `anchors` (R, K).
+    """Return scores (R, K) of entities `rows` (R,) being on a side `name` of their `anchors` (R, K).
 
-    fronts: (N, 3), NaN if unknown. middles: (N, 2) middle of each entity's room.
+    rows, anchors: indices of the N entities. fronts: (N, 3) unit vectors, NaN if unknown. middles: (N, 2)
+    middle of each entity's room. stated: the viewer that the sentence names, None = none.
     """
     a, b = boxes.take(rows).rows(), boxes.take(anchors)
     close = nearness(a, b, table)
@@ -123,15 +128,15 @@ def side_scores(
     way = b.center[..., :2] - middles[anchors]
     length = np.linalg.norm(way, axis=-1, keepdims=True)
     from_middle = np.where(length > 0.05, way / np.maximum(length, 1e-9), np.nan)
-    default = np.nan_to_num(seen_from(name, a, b, from_middle, table), nan=config.unseen_side)
+    default = np.nan_to_num(seen_from(name, a, b, from_middle, table), nan=QUERY_UNSEEN_SIDE)
     facing = -fronts[anchors][..., :2]
     fronted = ~np.isnan(facing[..., 0])
     by_front = np.nan_to_num(seen_from(name, a, b, np.nan_to_num(facing), table))
     share = table.front_share
     scores = np.where(
         fronted,
-        share * by_front + (1.0 - share) * default * config.default_view,
-        default * config.default_view,
+        share * by_front + (1.0 - share) * default * QUERY_DEFAULT_VIEW,
+        default * QUERY_DEFAULT_VIEW,
     )
     for k, row in enumerate(rows):
         if views[row]:
@@ -143,9 +148,10 @@ def side_scores(
 def ordered_from(
     name: str, points: np.ndarray, group: np.ndarray, eye: Viewer | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return keys (N,) by which points (N, 3) are counted from a side, least first, and whether each is in view.
+    """Return keys (N,) that order points (N, 3) along a relation, smallest first, and whether each is in view.
 
-    group: the entities compared. Without a stated viewer they are seen from the middle of the group.
+    name: the relation, such as "LeftOf" for "third from the left". group: positions of the entities compared. eye: the
+    viewer whose left and front count; None = unknown: all keys are 0.
     """
     if name in ("Above", "Below"):
         return (-points[:, 2] if name == "Above" else points[:, 2]), np.ones(len(points), bool)

@@ -1,4 +1,4 @@
-"""Reciprocal-rank fusion of scores by words with similarities of stored vectors (FARM 2.3, D.2)."""
+"""Reciprocal-rank fusion of scores from words with similarities of stored vectors (FARM 2.3, D.2)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from lodestar.models.phrases import MissingPhrases
+from lodestar.query.config import QUERY_MIN_CANDIDATE
 from lodestar.query.pool import Pool
 from lodestar.query.rows import likeliest
 from lodestar.scene.enrichment import CHANNEL
 from lodestar.scene.lifecycle import APPEARANCE
 
+# most candidates admitted by image if no entity matches by words; needs a text encoder; chosen
+QUERY_ADMITTED = 5
+
 OFFSET = 5.0  # mu of FARM D.2
-WEIGHTS = (1.0, 1.0)  # words; the caption's vector compared with the description (FARM D.2: 1.0)
+WEIGHTS = (1.0, 1.0)  # weights of word scores and of the caption vector's similarity (FARM D.2: 1.0)
 
 
 def fused_ranks(channels: Sequence[tuple[np.ndarray, float]]) -> np.ndarray:
@@ -33,15 +37,16 @@ def fused_ranks(channels: Sequence[tuple[np.ndarray, float]]) -> np.ndarray:
 
 
 def fused(scores: np.ndarray, phrase: str, pool: Pool) -> np.ndarray:
-    """Return scores (N,) of a description, reduced by at most `fusion_share` if other channels rank them lower.
+    """Return scores (N,) of a description, reduced for entities that caption vectors rank lower.
 
-    This orders entities that are equal by words and keeps the best score. Scores stay unchanged if no entity has a
-    vector of the book's model, or the description has none yet.
+    The reduction is at most `fusion_share`. It orders entities with equal scores; the entity with the best
+    fused rank keeps its score. Scores stay unchanged if no entity has a vector of the book's model, or the
+    description has none yet.
     """
     share = pool.config.fusion_share
     if share <= 0.0 or not pool.is_described:
         return scores
-    rows = likeliest(scores, pool.config.min_candidate, pool.config)
+    rows = likeliest(scores, QUERY_MIN_CANDIDATE)
     likeness = _by_caption(rows, phrase, pool)
     if len(rows) < 2 or likeness is None:
         return scores
@@ -52,10 +57,12 @@ def fused(scores: np.ndarray, phrase: str, pool: Pool) -> np.ndarray:
 
 
 def admitted(phrase: str, category: np.ndarray, pool: Pool) -> np.ndarray:
-    """Return the rows (R,) of entities that images, not words, make candidates of a description, best first.
+    """Return the indices (R,) of entities that match a description by image although none matches by name,
+    best first.
 
-    Those are the nearest of the entities whose appearance is nearer to the description than to their own label, where
-    no entity fits by words: `category` (N,). None without a text encoder for the appearance channel, or where it fails.
+    They are the nearest entities whose appearance vector is nearer to the description than to their own
+    label. Empty if an entity is accepted by its category score (`category` (N,)), or if the text encoder of
+    the appearance channel is missing or fails.
     """
     book, nobody = pool.phrases.of_images, np.zeros(0, int)
     if book is None or not len(category) or category.max() >= pool.config.accept:
@@ -64,7 +71,7 @@ def admitted(phrase: str, category: np.ndarray, pool: Pool) -> np.ndarray:
     labels = [entity.label or "object" for entity in pool.entities]
     try:
         asked, *named = book.vectors([phrase, *labels])
-    except (MissingPhrases, RuntimeError):  # words alone go on
+    except (MissingPhrases, RuntimeError):  # without vectors, words alone decide
         return nobody
     gain, cosine = np.full((2, len(pool)), -np.inf)
     for row, (own, label) in enumerate(zip(stored, named)):
@@ -72,11 +79,13 @@ def admitted(phrase: str, category: np.ndarray, pool: Pool) -> np.ndarray:
             cosine[row] = own.vector @ asked
             gain[row] = cosine[row] - own.vector @ label
     rows = np.flatnonzero(gain > 0.0)
-    return rows[np.argsort(-cosine[rows], kind="stable")][: pool.config.admitted]
+    return rows[np.argsort(-cosine[rows], kind="stable")][:QUERY_ADMITTED]
 
 
 def _by_caption(rows: np.ndarray, phrase: str, pool: Pool) -> np.ndarray | None:
-    """Return cosines (R,) of a description and the captions' stored vectors, NaN if missing; None without any."""
+    """Return cosines (R,) of a description and the captions' stored vectors, NaN if missing; None if all are
+    missing.
+    """
     if pool.phrases.missing((phrase,)):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Keep-out masks from the constraint field and from rooms, as stated by a person."""
+"""Keep-out masks on the grid, from the constraint field and from rooms that a person named."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from lodestar.grid.inflation import distance_to
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import DEFAULT_KEEP_AWAY, Constraint, ConstraintKind, Directive
 from lodestar.language.query_graph import QueryGraph
-from lodestar.mapping.pillars import PillarMap
+from lodestar.mapping.instances.pillars import PillarMap
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.config import QueryConfig
 from lodestar.query.fields import Query, SimilarityFields, related_ids
 from lodestar.scene.records import Entity, EntityState, Region
 from lodestar.scene.regions import RegionMap, is_called
+
+# m between two things up to which a forbidden path may run between them; chosen: the width of a large room
+QUERY_PATH_REACH = 8.0
 
 
 def keep_out_mask(
@@ -37,14 +40,14 @@ def keep_out_mask(
     cells = np.argwhere(field >= accept)
     if not len(cells):
         return mask
+    reach = distance + (grid.resolution + pillars.resolution) / np.sqrt(2.0)
     widest = math.hypot(*mask.shape)
-    margin = max(1, int(np.ceil(min(distance / grid.resolution, widest))) + 1)
+    margin = int(np.ceil(min(reach / grid.resolution, widest))) + 1
     points = np.array(pillars.origin) + (cells[:, ::-1] + 0.5) * pillars.resolution
     places = grid.cells_of(points) + margin  # zones may extend onto the grid from outside
     wide = np.pad(mask, margin)
     inside = ((places >= 0) & (places < wide.shape)).all(axis=1)
     wide[places[inside, 0], places[inside, 1]] = True
-    reach = distance + (grid.resolution + pillars.resolution) / np.sqrt(2.0)
     return (distance_to(wide, grid.resolution) <= reach)[margin:-margin, margin:-margin]
 
 
@@ -81,10 +84,10 @@ UNARY = ("IsCategory", "HasAttribute")  # predicates covered by the semantic sco
 
 
 class KeepOutZones:
-    """Keep the mask of a directive's constraints up to date. Not thread-safe.
+    """Keep-out mask of a directive's constraints, updated with the scene. Not thread-safe.
 
-    The robot keeps each constraint's distance from things, `default` metres where it has none, does not enter rooms and
-    does not cross paths.
+    The robot keeps each constraint's distance from objects, `default` metres if it has none, does not enter
+    rooms and does not cross paths.
     """
 
     def __init__(
@@ -92,17 +95,17 @@ class KeepOutZones:
     ) -> None:
         self.fields = SimilarityFields(phrases, config)
         self._phrases, self._config, self._default = phrases, config or QueryConfig(), default
-        self._things: dict[float, tuple[Query, ...]] = {}  # by distance in metres
-        self._paths: tuple[tuple[QueryGraph, float], ...] = ()  # with metres beside the strip
+        self._things: dict[float, tuple[Query, ...]] = {}  # distance in metres -> queries of objects
+        self._paths: tuple[tuple[QueryGraph, float], ...] = ()  # (path, metres beside its strip)
         self._rooms: frozenset[str] = frozenset()
 
     @property
     def active(self) -> bool:
-        """Tell whether there are constraints."""
+        """Return whether there are constraints."""
         return bool(self._things or self._paths or self._rooms)
 
     def follow(self, directive: Directive | None) -> None:
-        """Set the constraints of the directive; all of them hold."""
+        """Set the constraints to those of the directive; all of them hold at once."""
         constraints = () if directive is None else directive.constraints
         self._rooms = frozenset(
             room for c in constraints if c.kind is ConstraintKind.STAY_OUT for room in _rooms_of(c)
@@ -138,7 +141,7 @@ class KeepOutZones:
         pillars: PillarMap,
         regions: Mapping[int, Region] | None,
     ) -> np.ndarray:
-        """The field of what is kept away from by this distance."""
+        """Return the constraint field of the objects to keep this distance from."""
         queries = self._things[distance]
         field = self.fields.field(f"constraint {distance:g}", queries, pillars)
         predicates = (p.name for query in queries for graph in query for p in graph.predicates)
@@ -180,7 +183,10 @@ class KeepOutZones:
     def _ends_of(
         self, path: QueryGraph, entities: Mapping[int, Entity], regions: Mapping[int, Region] | None
     ) -> list[tuple[Entity, Entity]]:
-        """Pairs of things between which the path may run: those within `path_reach`, or else the nearest pair."""
+        """Return the pairs of objects that the path may run between.
+
+        These are all pairs within QUERY_PATH_REACH, or else the nearest pair.
+        """
         meant = []
         for end in path.path_ends[:2]:
             ids = related_ids([(path.of_variable(end),)], entities, self._phrases, self._config, regions)
@@ -193,12 +199,12 @@ class KeepOutZones:
             for one, other in pairs
             if one.id != other.id
         }
-        reach = max(self._config.path_reach, min(gaps.values(), default=0.0))
+        reach = max(QUERY_PATH_REACH, min(gaps.values(), default=0.0))
         return [(entities[a], entities[b]) for (a, b), gap in gaps.items() if gap <= reach]
 
 
 def _rooms_of(constraint: Constraint) -> tuple[str, ...]:
-    """Canonical words of the rooms that are not entered."""
+    """Return the canonical names of the rooms that a constraint forbids to enter."""
     lexicon = load_lexicon()
     named = (graph.target.category for graph in constraint.item.graphs)
     return tuple(dict.fromkeys(lexicon.room(name) or name for name in named))

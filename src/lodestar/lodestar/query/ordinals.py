@@ -1,4 +1,4 @@
-"""Score superlatives and ordinals: "the closest", "the second from the left", "the middle one"."""
+"""Scores of superlatives and ordinals: "the closest", "the second from the left", "the middle one"."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from lodestar.language.query_graph import VIEWED, Predicate, QueryGraph
 from lodestar.models.lexicon import load_lexicon
 from lodestar.query import superlatives
 from lodestar.query.anchors import mean_distance, nearest_distance
+from lodestar.query.config import QUERY_ANCHORS_FIRST, QUERY_DEFAULT_VIEW
 from lodestar.query.frames import ordered_from, viewer
 from lodestar.query.pool import UNDECIDED, UNVERIFIED, Pool
 from lodestar.query.rows import meant
@@ -19,7 +20,11 @@ from lodestar.query.speaker_pose import viewer_of
 
 @dataclass(frozen=True)
 class Ranking:
-    """Rank the rows of a group (G,) for one variable of a graph. scored: (N,) of the variables after it."""
+    """Scores superlatives and ordinals for one variable of a query graph, by comparing the entities of a
+    group (G,).
+
+    scored: variable index -> scores (N,) of the variables already scored.
+    """
 
     graph: QueryGraph
     index: int
@@ -54,15 +59,15 @@ class Ranking:
             if part in load_lexicon().structure and category not in pool.kinds.labels:
                 near = superlatives.structure(pool, "Near", part, group)
                 return 1.0 - near if farthest else near
-            anchors = meant(self.scored[others[0]], pool.config)
+            anchors = meant(self.scored[others[0]])
             if not len(anchors):
                 return scores
             worth = float(self.scored[others[0]][anchors].max())
             share = pool.table.center_share
-            if farthest:  # "farthest from the windows": from all of them
+            if farthest:  # "farthest from the windows" means from all of them
                 away = mean_distance(group, anchors, pool.boxes, share)
             else:
-                away = nearest_distance(group, anchors, pool.boxes, share, pool.config.anchors_first)
+                away = nearest_distance(group, anchors, pool.boxes, share, QUERY_ANCHORS_FIRST)
         elif pool.observer is not None:
             point = np.asarray(pool.observer, float)[:2]
             away = np.linalg.norm(pool.boxes.center[group, :2] - point, axis=1)
@@ -85,6 +90,6 @@ class Ranking:
         keys = np.where(in_view, keys, keys.max() + 1.0 + keys)
         ranked = superlatives.by_rank(keys, pool.table.single_power, side.rank - 1)
         if stated is None and predicate.name in VIEWED:
-            ranked = ranked * pool.config.default_view
+            ranked = ranked * QUERY_DEFAULT_VIEW
         scores[group] = ranked
         return scores

@@ -1,4 +1,4 @@
-"""Draw a plan of a candidate's surroundings for a vision model (FARM D.2, projected-view reranking)."""
+"""Top-down drawings of a candidate's surroundings for a vision model (FARM D.2, projected-view reranking)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entities as arrays, prepared once per revision of a scene and used by many queries."""
+"""Arrays of all entities, prepared once per revision of a scene and used by many queries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from lodestar.language.query_graph import QueryGraph
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.phrases import PhraseBook
-from lodestar.query.config import QueryConfig
+from lodestar.query.config import QUERY_UNKNOWN_ATTRIBUTE, QueryConfig
 from lodestar.query.relations import Boxes, gap_in_plan
 from lodestar.query.table import PredicateTable, load_table
 from lodestar.query.vocabulary import Kinds, Looks
@@ -22,17 +22,24 @@ from lodestar.scene.records import Entity, EntityState, Region, View
 from lodestar.scene.regions import ON_PLATE, RegionMap, is_called
 from lodestar.scene.room_walls import walled_off
 
+QUERY_UNCERTAIN = 0.75  # factor of entities with uncertain presence; chosen
+# score if a contradicting attribute is known; chosen
+QUERY_OTHER_ATTRIBUTE = 0.1
+# metres in plan; a stated relation of two objects farther apart is ignored, as one was moved since
+QUERY_STATED_REACH = 3.0  # the greatest distance at which `correct` accepts a statement
+QUERY_STATED = 0.95  # score of a relation that a person stated, 1 minus it where denied; chosen
+
 _ID = attrgetter("id")
 UNDECIDED = 0.5
 UNVERIFIED = 0.75  # score of predicates that the scene cannot verify: "on the wall", rooms without regions
 _EDGE = 1e-3  # metres; least side of a box
-#: What a relation of one thing to another says of that other to the one.
+#: The inverse of each relation that people may state: "a above b" means "b below a".
 _TURNED = {"Near": "Near", "NextTo": "NextTo", "Above": "Below", "Below": "Above"}
 
 
 @dataclass(frozen=True)
 class EntityViews:
-    """Views of each entity of a list, by its place in it."""
+    """Saved views of each entity, indexed by its position in `entities`."""
 
     entities: list[Entity]
 
@@ -42,13 +49,13 @@ class EntityViews:
 
 @dataclass(frozen=True)
 class Pool:
-    """N entities by id. ids: (N,) int64. fronts: (N, 3), NaN if unknown; colors: (N, 3) in [0, 1], NaN if unknown.
+    """N entities as arrays. ids: (N,) int64. fronts: (N, 3), NaN if unknown; colors: (N, 3) in [0, 1], NaN if
+    unknown.
 
-    room_low, room_high: (N, 2) bounds in plan of the entities in an entity's region. kind_of: (N,) index into the
-    unique pairs of label and caption; look_of: (N,) index into the unique pairs of known attributes and caption.
-    region_of: (N,) ids. described: (N,) bool, the entity has a vector of its caption. told: (N,) bool, people stated
-    something of it.
-    rooms: None = nothing is known of walls between them.
+    room_low, room_high: (N, 2) bounds in plan of the entities in an entity's region. kind_of: (N,) index into
+    the unique pairs of label and caption; look_of: (N,) index into the unique pairs of known attributes and
+    caption. region_of: (N,) ids. described: (N,) bool, the entity has a vector of its caption. told: (N,)
+    bool, people stated a relation of it. rooms: None = walls between entities are unknown.
     """
 
     entities: list[Entity]
@@ -90,7 +97,7 @@ class Pool:
         """
         own, ids = (list(entities), _ids(entities)) if ordered else _by_id(entities)
         boxes = _boxes(own)
-        presence = np.array([config.uncertain if e.state == EntityState.UNCERTAIN else 1.0 for e in own])
+        presence = np.array([QUERY_UNCERTAIN if e.state == EntityState.UNCERTAIN else 1.0 for e in own])
         kinds, kind_of = _unique(_kind_pairs(own))
         looks, look_of = _unique(_look_pairs(own))
         region_of = np.array([e.region_id for e in own], int)
@@ -109,7 +116,7 @@ class Pool:
         regions: Mapping[int, Region] | None = None,
         rooms: RegionMap | None = None,
     ) -> Pool:
-        """Return `Pool.of` these entities; what this pool holds of the same objects is not read again."""
+        """Return `Pool.of` these entities; rows of unchanged entity objects are copied from this pool."""
         own, ids = _by_id(entities)
         before = self._rows_of(own, ids)
         fresh = np.flatnonzero(before < 0)
@@ -144,7 +151,9 @@ class Pool:
         )  # fmt: skip
 
     def _rows_of(self, entities: list[Entity], ids: np.ndarray) -> np.ndarray:
-        """Return (N,) int: the row of each of these entities, sorted by id, -1 where it is no object of this pool."""
+        """Return (N,) int: the row in this pool of each of these entities, which are sorted by id; -1 for new
+        objects.
+        """
         known = self.ids
         if not len(known) or (np.diff(known) <= 0).any():
             row_of = {id(entity): row for row, entity in enumerate(self.entities)}
@@ -165,7 +174,7 @@ class Pool:
         return bool(self.described.any())
 
     def seen_by(self, observer: np.ndarray | None) -> Pool:
-        """Return the same pool for another observer."""
+        """Return a copy of the pool with another observer position."""
         return replace(self, observer=observer)
 
     def __len__(self) -> int:
@@ -173,8 +182,8 @@ class Pool:
 
     @cached_property
     def floors(self) -> np.ndarray:
-        """Return (N,) heights in map, metres, of the floor at each entity; without a saved view the median of the
-        others.
+        """Return (N,) heights in map, metres, of the floor at each entity; the median of the others if it has
+        no saved view.
         """
         height = self.config.viewpoints.camera_height
         floors = np.array([floor_of(entity, height, np.nan) for entity in self.entities])
@@ -183,7 +192,10 @@ class Pool:
 
     @cached_property
     def stated(self) -> dict[str, list[tuple[int, int, float]]]:
-        """Return what people stated, by predicate: (row, row of the other, score), where the two are still near."""
+        """Return the relations that people stated, by predicate, as (row, row of the other object, score).
+
+        Relations of objects that are no longer near each other are left out.
+        """
         found: dict[str, list[tuple[int, int, float]]] = {}
         told = np.flatnonzero(self.told).tolist()
         row_of = {entity.id: row for row, entity in enumerate(self.entities)} if told else {}
@@ -193,8 +205,8 @@ class Pool:
                 if other is None or other == row:
                     continue
                 pair = self.boxes.take(np.array([row])), self.boxes.take(np.array([other]))
-                if float(gap_in_plan(*pair)[0]) <= self.config.stated_reach:
-                    score = 1.0 - self.config.stated if said.negated else self.config.stated
+                if float(gap_in_plan(*pair)[0]) <= QUERY_STATED_REACH:
+                    score = 1.0 - QUERY_STATED if said.negated else QUERY_STATED
                     found.setdefault(said.predicate, []).append((row, other, score))
                     if said.predicate in _TURNED:
                         found.setdefault(_TURNED[said.predicate], []).append((other, row, score))
@@ -202,7 +214,7 @@ class Pool:
 
     @property
     def middles(self) -> np.ndarray:
-        """Return (N, 2): the middle of each entity's room, estimated from the entities in it."""
+        """Return (N, 2) the middle of each entity's room, estimated from the entities in it."""
         return (self.room_low + self.room_high) / 2.0
 
     def category(self, category: str) -> np.ndarray:
@@ -210,7 +222,7 @@ class Pool:
         return self.kinds.scores(category, self.phrases)[self.kind_of]
 
     def named(self, category: str) -> np.ndarray:
-        """Return (N,) whether an entity's label, or its caption's noun, is the very name of the category."""
+        """Return (N,) bool: an entity's label, or its caption's noun, is exactly the name of the category."""
         return self.kinds.named(category)[self.kind_of]
 
     def beside(self, rows: np.ndarray, anchors: np.ndarray) -> np.ndarray:
@@ -225,9 +237,10 @@ class Pool:
         return ~walled.reshape(anchors.shape)
 
     def attribute(self, attribute: str) -> np.ndarray:
-        """Return attribute scores (N,) by words alone."""
-        config = self.config
-        scores = self.looks.scores(attribute, config.unknown_attribute, config.other_attribute)
+        """Return attribute scores (N,) from stated and captioned attributes, without measuring sizes or
+        colours.
+        """
+        scores = self.looks.scores(attribute, QUERY_UNKNOWN_ATTRIBUTE, QUERY_OTHER_ATTRIBUTE)
         return scores[self.look_of]
 
     def in_region(self, label: str) -> np.ndarray:
@@ -295,13 +308,13 @@ def _unique(values: list) -> tuple[list, np.ndarray]:
 
 
 def _places(values: Sequence, others: Sequence) -> np.ndarray:
-    """Return (M,) int: where each of the others stands among the values, -1 where it does not."""
+    """Return (M,) int: the index of each of the others among the values, -1 if absent."""
     index = {value: i for i, value in enumerate(values)}
     return np.array([index.get(other, -1) for other in others], int)
 
 
 def _is_numbering(places: np.ndarray, count: int) -> bool:
-    """Return whether the indices (N,) mean each of `count` values at least once, and nothing else."""
+    """Return whether the indices (N,) cover each of `count` values at least once, and no other value."""
     return bool((places >= 0).all() and np.bincount(places, minlength=count).all())
 
 

@@ -62,7 +62,7 @@ def gap(a: Boxes, b: Boxes) -> np.ndarray:
 
 
 def _center_off(a: Boxes, b: Boxes) -> np.ndarray:
-    """Return the distance in plan of the centre of a from the box b."""
+    """Return the distance in plan from the centre of a to the box b."""
     center = a.center[..., :2]
     outside = np.maximum(np.maximum(b.low[..., :2] - center, center - b.high[..., :2]), 0.0)
     return np.linalg.norm(outside, axis=-1)
@@ -103,7 +103,7 @@ def on_floor(a: Boxes, floor: np.ndarray) -> np.ndarray:
 
 
 def above(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
-    """Score "a above b": a is over b and does not reach below its top."""
+    """Score "a above b": a is over b and does not reach below b's top."""
     return falling(_center_off(a, b), table.above, 5.0) * step(a.low[..., 2] - b.high[..., 2] + 0.1, 0.05)
 
 
@@ -125,9 +125,9 @@ def inside(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
 
 
 def next_to(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
-    """Score "a next to b": a small gap in plan at similar heights, and not on top of it."""
+    """Score "a next to b": a small gap in plan at similar heights, and a is not on b."""
     apart = distance(a, b, table, in_plan=True)
-    if not table.centroids and table.beside_share:  # of two that touch it, the one at its middle
+    if not table.centroids and table.beside_share:  # prefers objects at the middle of b
         share = table.beside_share
         apart = (1.0 - share) * apart + share * np.linalg.norm(a.center - b.center, axis=-1)
     beside = _fall(apart, table.next_to * _scale(a, b, table), table)
@@ -159,9 +159,10 @@ _FACED = 0.6  # cosine of the angle to straight across at which "opposite" is ha
 
 
 def opposite(a: Boxes, b: Boxes, fronts: np.ndarray, middles: np.ndarray) -> np.ndarray:
-    """Score "a opposite b": a lies where b faces, with the room between them.
+    """Score "a opposite b": a is on the side that b faces, across the room.
 
-    fronts: (..., 3) of b, NaN where unknown. middles: (..., 2) of the room of b, which it faces then.
+    fronts: (..., 3) of b, NaN if unknown. middles: (..., 2) of b's room; b is assumed to face it if its front
+    is unknown.
     """
     offset = a.center[..., :2] - b.center[..., :2]
     inward = middles - b.center[..., :2]
@@ -186,9 +187,10 @@ PAIRS: dict[str, Callable[[Boxes, Boxes, PredicateTable], np.ndarray]] = {
 
 
 def reach(name: str, gaps: np.ndarray, table: PredicateTable) -> np.ndarray:
-    """Return an upper bound of a relation whose boxes are at least `gaps` apart in plan; does not increase with gaps.
+    """Return an upper bound of a relation between boxes at least `gaps` metres apart in plan.
 
-    Valid for either anchor. Sides are bounded by their nearness.
+    The bound never rises with gaps and holds for either box as the anchor. Left, right, front and behind are
+    bounded by their nearness.
     """
     gaps = np.maximum(gaps, 0.0)
     if name == "Opposite":

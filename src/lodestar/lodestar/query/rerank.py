@@ -1,4 +1,6 @@
-"""Rerank the first candidates with a vision model that sees plans of them (FARM D.2). Optional; off by default."""
+"""Reranking of the first candidates by a vision model that sees top-down drawings of them (FARM D.2).
+Optional; off by default.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +18,10 @@ from lodestar.query.config import RerankConfig
 from lodestar.query.panels import draw_panel
 from lodestar.query.verdict import Candidate
 from lodestar.scene.records import Entity
+
+RERANKED = 5  # candidates that the model sees (FARM D.2: 5)
+# difference of the model's scores that resolves an ambiguity; chosen
+RERANK_SETTLED = 0.2
 
 _log = logging.getLogger(__name__)
 
@@ -39,12 +45,14 @@ def rerank(
     config: RerankConfig = RerankConfig(),
     warn: Callable[[str], None] = _log.warning,
 ) -> tuple[list[Candidate], bool]:
-    """Return the candidates with the first few in the model's order, and whether its scores separate the first two.
+    """Return the candidates, the first few in the model's order, and whether its scores separate the best
+    two.
 
-    Scores stay unchanged, so that acceptance does not depend on the model; its own score is added as "picture". The
-    order is unchanged if there is no choice, or if the model does not score every candidate (reported to `warn`).
+    Scores stay unchanged, so that acceptance does not depend on the model; its own score is added as
+    "picture". The order is unchanged if there are fewer than two candidates to compare, or if the model does
+    not score every candidate (reported to `warn`).
     """
-    first = [c for c in candidates[: config.reranked] if c.entity_id in entities]
+    first = [c for c in candidates[:RERANKED] if c.entity_id in entities]
     if len(first) < 2:
         return list(candidates), False
     ids = [c.entity_id for c in first]
@@ -76,7 +84,7 @@ def rerank(
     ]
     order = sorted(range(len(judged)), key=lambda k: -scores[k])
     chosen = [judged[k] for k in order]
-    apart = scores[order[0]] - scores[order[1]] >= config.settled
+    apart = scores[order[0]] - scores[order[1]] >= RERANK_SETTLED
     return [*chosen, *(c for c in candidates if c.entity_id not in ids)], apart
 
 

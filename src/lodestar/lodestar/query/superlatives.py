@@ -1,10 +1,13 @@
-"""Score superlatives and places within a room: the tallest, the second from the left, the one in the corner."""
+"""Scores of superlatives and of places in a room: the tallest, the second from the left, the one in the
+corner.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from lodestar.models.lexicon import load_lexicon
+from lodestar.query.config import QUERY_UNKNOWN_ATTRIBUTE
 from lodestar.query.pool import UNDECIDED, UNVERIFIED, Pool
 from lodestar.query.relations import Boxes, on_floor
 
@@ -28,14 +31,14 @@ COLORS = {
 
 
 def by_rank(keys: np.ndarray, power: float, place: int = 0) -> np.ndarray:
-    """Return 1 / (1 + |rank - place|) ** power of keys (R,), in ascending order (FARM D.2)."""
+    """Return scores (R,) 1 / (1 + |rank - place|) ** power by the ascending ranks of keys (R,) (FARM D.2)."""
     rank = np.empty(len(keys))
     rank[np.argsort(keys, kind="stable")] = np.arange(len(keys))
     return (1.0 + np.abs(rank - place)) ** -power
 
 
 def measure(name: str, boxes: Boxes, colors: np.ndarray) -> np.ndarray:
-    """Return the quantity (N,) by which a size or a shade is judged, NaN if unknown."""
+    """Return the measured value (N,) of a size or a shade, NaN if unknown."""
     size = boxes.high - boxes.low
     if name == "height":
         return size[:, 2]
@@ -49,9 +52,11 @@ def measure(name: str, boxes: Boxes, colors: np.ndarray) -> np.ndarray:
 
 
 def attribute(pool: Pool, value: str, group: np.ndarray) -> np.ndarray:
-    """Return scores (N,) of an attribute: words first; undecided ones are measured among `group` (rows).
+    """Return scores (N,) of an attribute: from words, else, if unknown, by comparing sizes or colours in
+    `group`.
 
-    Measured scores differ by at most `color_spread` from the score of an unknown attribute.
+    group: entity indices. Scores from sizes or colours differ by at most `color_spread` from that of an
+    unknown attribute.
     """
     if value in SUPERLATIVES:
         name, sign = SUPERLATIVES[value]
@@ -62,7 +67,7 @@ def attribute(pool: Pool, value: str, group: np.ndarray) -> np.ndarray:
     scores = pool.attribute(value)
     lexicon = load_lexicon()
     wanted = lexicon.attribute(value) or value
-    open_rows = group[scores[group] == pool.config.unknown_attribute]
+    open_rows = group[scores[group] == QUERY_UNKNOWN_ATTRIBUTE]
     if len(open_rows) < 2:
         return scores
     spread = pool.table.color_spread
@@ -79,13 +84,15 @@ def attribute(pool: Pool, value: str, group: np.ndarray) -> np.ndarray:
     return np.clip(scores, 0.0, 1.0)
 
 
-#: Share of a difference in lightness, and in chroma, in the distance of colours: light changes within a room, hue does
-#: not. Black and white are lightness itself.
+#: Weights of the differences in lightness and in chroma in a colour distance: light changes within a room, hue does
+#: not. Black and white are compared by lightness alone.
 _LIGHTNESS, _CHROMA = 0.5, 2.0
 
 
 def color_distance(colors: np.ndarray, name: str) -> np.ndarray:
-    """Return distances (N,) of colours (N, 3), RGB in [0, 1], from a named one in CIELAB, in units of its lightness."""
+    """Return distances (N,) of colours (N, 3), RGB in [0, 1], from a named colour: CIELAB / 100, with weights
+    for lightness and chroma.
+    """
     off = (_lab(colors) - _lab(np.array([COLORS[name]]))) / 100.0
     lightness = 1.0 if name in ("black", "white") else _LIGHTNESS
     return np.linalg.norm(off * np.array([lightness, _CHROMA, _CHROMA]), axis=1)
@@ -101,9 +108,11 @@ def _lab(colors: np.ndarray) -> np.ndarray:
 
 
 def structure(pool: Pool, name: str, category: str, group: np.ndarray) -> np.ndarray:
-    """Return scores (N,) of a relation to a part of the building, by the entities' places in their rooms.
+    """Return scores (N,) of a relation to a part of the building, such as a corner, by the entities' places
+    in their rooms.
 
-    A room's extent is estimated from its entities, so the scores stay near that of an unverified predicate.
+    group: indices of the compared entities. A room's extent is estimated from its entities, so the scores
+    stay near that of an unverified predicate.
     """
     boxes = pool.boxes
     if category == "floor" and name in ("On", "NextTo", "Near", "Below"):
@@ -134,7 +143,11 @@ def _away(pool: Pool, category: str, group: np.ndarray) -> np.ndarray:
 
 
 def amid(pool: Pool, group: np.ndarray, by_height: bool = False) -> np.ndarray:
-    """Return scores (N,) of being the middle of a group, ordered along its direction of largest spread or by height."""
+    """Return scores (N,) of being the middle one of a group, ordered along its direction of largest spread or
+    by height.
+
+    group: entity indices.
+    """
     scores = np.zeros(len(pool))
     if not len(group):
         return scores
@@ -154,7 +167,9 @@ def amid(pool: Pool, group: np.ndarray, by_height: bool = False) -> np.ndarray:
 
 
 def apart(pool: Pool, group: np.ndarray, farthest: bool) -> np.ndarray:
-    """Return scores (N,) of being farthest from (or closest to) the nearest other entity of the group."""
+    """Return scores (N,) of being farthest from (or closest to) the nearest other entity of the group (entity
+    indices).
+    """
     scores = np.full(len(pool), 0.0 if len(group) else UNDECIDED)
     if len(group) == 1:
         scores[group] = 1.0

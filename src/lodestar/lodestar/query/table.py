@@ -22,9 +22,8 @@ class PredicateTable:
     gaussian: bool = False  # Near and NextTo fall as a Gaussian whose sigma is the half distance (FARM D.2)
     near: float = 2.5  # metres; half distance of Near; calibration start: a few steps
     next_to: float = 1.5  # metres; half distance of NextTo; calibration start: one step
-    beside_share: float = (
-        0.0  # 0..1, weight of centre distances in NextTo, the rest between boxes; calibration start
-    )
+    # 0..1, weight of centre distances in NextTo, the rest between boxes; calibration start
+    beside_share: float = 0.0
     # without unit: 1 / (1 + exp(steepness * (distance / half - 1))); calibration start
     steepness: float = 6.0
     # factor of half distances for the smallest objects; 1 = not scale-aware; calibration start
@@ -32,24 +31,24 @@ class PredicateTable:
     # metres; extent of the larger object from which half distances are not scaled; calibration start
     full_size: float = 0.8
     over: float = 0.3  # metres in plan from the centre of an object to its support, On; calibration start
-    above: float = 0.5  # metres, likewise Above; calibration start
-    below: float = 0.4  # metres, likewise Below; calibration start
+    above: float = 0.5  # metres in plan from the centre of an object to its support, Above; calibration start
+    below: float = 0.4  # metres in plan from the centre of an object to its support, Below; calibration start
     between: float = 0.25  # lateral offset of Between as a share of the anchors' distance; calibration start
     rank_power: float = 1.0  # Closest, Farthest: 1 / (1 + rank) ** rank_power (FARM D.2: 1)
     # 0..1, weight of centre distances in Closest, the rest between boxes; calibration start
     center_share: float = 0.0
-    # exponent, likewise "the second from the left", "the middle one"; calibration start
+    # exponent of ranks in "the second from the left", "the middle one"; calibration start
     single_power: float = 1.0
-    size_power: float = 1.0  # exponent, likewise "the tallest"; calibration start
+    size_power: float = 1.0  # exponent of ranks in "the tallest"; calibration start
     side: float = 0.15  # metres to one side at which a side is 0.73 true; calibration start
     side_near: float = 2.5  # metres up to which two objects are seen together; calibration start
     side_floor: float = 0.0  # 0..1, least nearness factor of a side; calibration start
     front_share: float = 1.0  # 0..1, weight of a known front against the default viewpoint; calibration start
     # distance of mean RGB colours, channels 0..1, at which a colour fits badly; calibration start
     color: float = 0.25
-    # largest difference of a measured attribute from `unknown_attribute`; calibration start
+    # largest difference of a measured attribute from QUERY_UNKNOWN_ATTRIBUTE; calibration start
     color_spread: float = 0.3
-    place: float = 0.35  # 0..1, weight of "in the corner" and the like, judged by place; calibration start
+    place: float = 0.35  # 0..1, weight of places such as "in the corner"; calibration start
 
 
 #: FARM D.2: Gaussians on distances between centroids, no scale, ranks as 1 / (1 + rank), sides only in views.

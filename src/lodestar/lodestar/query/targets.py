@@ -16,10 +16,11 @@ from lodestar.scene.records import Entity
 
 @dataclass(frozen=True)
 class TargetView:
-    """Candidates of the scene, best first; `accepted` are those that meet the query.
+    """Result of scoring a step: candidates of the scene, best first.
 
-    neighbor: greatest score in [0, 1] of an entity for one of the step's neighbour phrases. unmeant: ids that fit what
-    the step excludes; they are no candidates.
+    accepted: candidates that meet the query. missing: phrases whose vectors must be fetched first. neighbor:
+    greatest score in [0, 1] of an entity for one of the step's neighbour phrases. unmeant: ids of entities
+    that match the step's exclusions and so are no candidates.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -29,38 +30,35 @@ class TargetView:
     unmeant: frozenset[int] = frozenset()
 
     def score(self, entity_id: int) -> float:
-        """Score of an entity in [0, 1]; 0 where it is no candidate."""
+        """Return the score of an entity in [0, 1]; 0 if it is no candidate."""
         return next((c.score for c in self.candidates if c.entity_id == entity_id), 0.0)
 
     def explanation(self, entity_id: int) -> str:
-        """Return why the entity scores as it does, empty where it is no candidate."""
+        """Return the explanation of the entity's score, empty if it is no candidate."""
         return next((c.explanation for c in self.candidates if c.entity_id == entity_id), "")
 
     def is_accepted(self, entity_id: int) -> bool:
-        """Whether the entity meets the query."""
+        """Return whether the entity meets the query."""
         return any(c.entity_id == entity_id for c in self.accepted)
 
 
 class Targets(Protocol):
-    """Port that scores a step against the scene."""
+    """Interface that scores a step against the scene."""
 
     def look(self, mirror: SceneMirror, step: Step) -> TargetView:
-        """Every candidate of the scene for the step."""
-        ...
+        """Return every candidate of the scene for the step."""
 
     def scores(self, mirror: SceneMirror, step: Step, entities: Mapping[int, Entity]) -> dict[int, float]:
-        """Scores of further entities for the step, among those of the scene; by id."""
-        ...
+        """Return the step's scores of `entities`, by id, as compared with the mirror's entities."""
 
     def constraints(
         self, mirror: SceneMirror, constraints: Sequence[Constraint]
     ) -> tuple[tuple[Entity, float], ...]:
-        """Entities that are kept away from, with the metres to each."""
-        ...
+        """Return the entities to keep away from, with the distance to each in metres."""
 
 
 class SceneTargets:
-    """Scores steps with `query.verdict`, once per revision of the scene."""
+    """Scorer of steps that uses `query.verdict`, once per revision of the scene."""
 
     def __init__(
         self, phrases: PhraseBook, config: QueryConfig | None = None, keep_away: float = DEFAULT_KEEP_AWAY
@@ -71,7 +69,7 @@ class SceneTargets:
         self._cache: dict[tuple[int, int, str], tuple[Step, TargetView]] = {}
 
     def look(self, mirror: SceneMirror, step: Step) -> TargetView:
-        """Every candidate of the scene; `missing` names phrases whose vectors are needed first."""
+        """Return every candidate of the scene; `missing` names phrases whose vectors must be fetched first."""
         key = (id(step), mirror.revision, mirror.session_id)
         cached = self._cache.get(key)
         if cached is not None and not cached[1].missing:
@@ -81,11 +79,11 @@ class SceneTargets:
         near = [self._score((graph,), mirror).candidates[:1] for graph in beside]
         view = self._without(view, step, mirror)
         view = replace(view, neighbor=max((best[0].semantic_score for best in near if best), default=0.0))
-        self._cache = {key: (step, view)}  # holding the step keeps its id from being used again
+        self._cache = {key: (step, view)}  # holding the step prevents the reuse of its id()
         return view
 
     def _without(self, view: TargetView, step: Step, mirror: SceneMirror) -> TargetView:
-        """The view without what the step's item excludes."""
+        """Return the view without the entities that the step's item excludes."""
         excluded = () if step.item is None else step.item.excluded
         others = [self._score((graph,), mirror) for graph in excluded]
         missing = tuple(phrase for other in others for phrase in other.missing)
@@ -99,7 +97,7 @@ class SceneTargets:
         return replace(view, candidates=candidates, accepted=accepted, unmeant=unmeant)
 
     def scores(self, mirror: SceneMirror, step: Step, entities: Mapping[int, Entity]) -> dict[int, float]:
-        """Scores of further entities for the step; none while a phrase has no vector."""
+        """Return scores of further entities for the step, by id; empty while a phrase has no vector."""
         everything = {**mirror.entities, **entities}
         try:
             found = score_query(
@@ -112,7 +110,9 @@ class SceneTargets:
     def constraints(
         self, mirror: SceneMirror, constraints: Sequence[Constraint]
     ) -> tuple[tuple[Entity, float], ...]:
-        """Entities that are kept away from, with the metres to each; rooms and paths are zones of the grid."""
+        """Return the entities to keep away from, with metres to each; rooms and paths are handled as zones of
+        the grid.
+        """
         found: dict[int, float] = {}
         for constraint in constraints:
             if constraint.kind is not ConstraintKind.KEEP_AWAY:

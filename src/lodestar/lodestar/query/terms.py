@@ -16,12 +16,15 @@ from lodestar.query.categories import phrase_attributes
 from lodestar.query.config import QueryConfig
 from lodestar.query.pool import Pool
 
+QUERY_ABSENT_ANCHOR = 0.4  # score of a relation whose anchor is not in the scene; chosen: below `accept`
+
 
 @dataclass(frozen=True)
 class Term:
-    """Scores (N,) of one predicate; bound: (N, K) index of each anchor in the pool, -1 = none.
+    """Scores (N,) of one predicate of a query.
 
-    is_absent: an anchor is not in the scene, so that the predicate does not separate candidates.
+    bound: (N, K) index in the pool of each entity's K anchors, -1 = none. is_absent: an anchor is not in the
+    scene, so that the predicate does not separate candidates.
     """
 
     name: str
@@ -32,7 +35,9 @@ class Term:
 
 
 def semantic_scores(graph: QueryGraph, pool: Pool) -> np.ndarray:
-    """Return every entity's score (N,) as the graph's target by words alone, without relations and measures."""
+    """Return every entity's score (N,) as the graph's target from category and attributes, without relations
+    and sizes.
+    """
     categories, _ = unary_words(graph)
     own = [p for p in graph.predicates if min(p.arguments) == 0]
     stated = [p for p in own if p.name == "IsCategory"]
@@ -72,7 +77,7 @@ def blend(terms: list[Term], count: int, config: QueryConfig) -> np.ndarray:
         return np.ones(count)
     usable = [term for term in terms if not term.is_absent]
     if len(usable) < len(terms):
-        met = 1.0 - config.relation_weight + config.relation_weight * config.absent_anchor
+        met = 1.0 - config.relation_weight + config.relation_weight * QUERY_ABSENT_ANCHOR
         return met * blend(usable, count, config)
     scores = np.clip(np.stack([term.scores for term in terms]), NOTHING, 1.0)
     mean = np.exp(np.log(scores).mean(axis=0))
@@ -86,7 +91,7 @@ def negated(scores: np.ndarray, predicate: Predicate) -> np.ndarray:
 
 
 def ranks(predicate: Predicate) -> bool:
-    """Tell whether a predicate compares an entity with others of its category."""
+    """Return whether a predicate compares an entity with others of its category."""
     if predicate.name in ("Closest", "Farthest"):
         return True
     if predicate.name == "HasAttribute":

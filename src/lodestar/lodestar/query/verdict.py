@@ -1,4 +1,4 @@
-"""Rank entities by soft scores of query graphs and decide which are accepted (FARM 2.3, D.2)."""
+"""Ranking of entities by soft scores of query graphs, and the decision which are accepted (FARM 2.3, D.2)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ import numpy as np
 from lodestar.language.query_graph import QueryGraph
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.binding import GraphScore, score_graph
-from lodestar.query.config import QueryConfig
+from lodestar.query.config import (
+    QUERY_AMBIGUOUS,
+    QUERY_MIN_CANDIDATE,
+    QUERY_POOL_SIZE,
+    QUERY_READING_SHARE,
+    QUERY_WHOLE_SCENE,
+    QueryConfig,
+)
 from lodestar.query.explanations import explain
 from lodestar.query.pool import Pool
 from lodestar.query.table import PredicateTable
@@ -28,8 +35,8 @@ __all__ = [
 
 
 _STATE = attrgetter("state")
-#: Of candidates that are not explained: one for all, as thousands are made per query, and garbage collection counts
-#: each dict. Nobody writes into it.
+#: Shared empty dict for candidates without explanation: a query makes thousands, and garbage collection tracks each
+#: dict. It must not be modified.
 _NONE: dict[Any, Any] = {}
 
 
@@ -77,10 +84,10 @@ def score_query(
 
     The first `explained` candidates include predicate scores, bindings and an explanation.
 
-    graphs: alternative readings; an entity has its best one's score. regions: for InRegion, which is unverified
-    without them. rooms: see `prepare`. observer: (2+,) x, y, reference of "the nearest chair".
-    table: of the predicates, the calibrated one by default.
-    Raises MissingPhrases if an open-vocabulary word needs a vector that `phrases` cannot provide.
+    graphs: alternative readings; an entity gets the score of its best one. regions: for InRegion, which is
+    unverified without them. rooms: see `prepare`. observer: (2+,) x, y, reference of "the nearest chair".
+    table: parameters of the predicates, the calibrated ones by default. Raises MissingPhrases if an
+    open-vocabulary word needs a vector that `phrases` cannot provide.
     """
     pool = prepare(entities, phrases, config, regions, table, rooms)
     return score_pool(graphs, pool.seen_by(observer))
@@ -96,7 +103,8 @@ def prepare(
 ) -> Pool:
     """Return entities as arrays, for many queries on an unchanged scene. Archived entities are left out.
 
-    rooms: map of the regions, whose walls keep things from being next to each other; None = there are none.
+    rooms: map of the regions; objects separated by their walls are not next to each other; None = no walls
+    known.
     """
     values = list(entities.values() if isinstance(entities, Mapping) else entities)
     return Pool.of(_present(values), phrases, config or QueryConfig(), regions, None, table, rooms=rooms)
@@ -104,12 +112,12 @@ def prepare(
 
 def _present(entities: Collection[Entity]) -> list[Entity]:
     present = map(is_not, map(_STATE, entities), repeat(EntityState.ARCHIVED))
-    return list(compress(entities, present))  # without a line of Python for each of thousands
+    return list(compress(entities, present))  # avoids a Python loop over thousands of entities
 
 
 class PoolCache:
-    """Keep the pool of the last scene: it is returned again while entities and regions are the same objects, and only
-    what has changed is read anew.
+    """Cache of the last scene's pool: unchanged entities and regions return the same pool, else only changed
+    rows are computed.
     """
 
     def __init__(self) -> None:
@@ -153,20 +161,17 @@ def score_pool(graphs: Sequence[QueryGraph], pool: Pool, explained: int | None =
     fetch_vectors(graphs, pool)
     top = max(graph.weight for graph in graphs)
     readings = [score_graph(graph, pool) for graph in graphs]
-    costs = [
-        1.0 - config.reading_share * (1.0 - graph.weight / top) if top > 0.0 else 1.0 for graph in graphs
-    ]
+    costs = [1.0 - QUERY_READING_SHARE * (1.0 - graph.weight / top) if top > 0.0 else 1.0 for graph in graphs]
     weighted = np.stack([reading.score * cost for reading, cost in zip(readings, costs)])
     choice = weighted.argmax(axis=0)
     columns = np.arange(len(pool.entities))
     scores = weighted[choice, columns]
     semantic = np.stack([reading.semantic for reading in readings])[choice, columns]
     category = np.stack([reading.category for reading in readings])[choice, columns]
-    rows = np.flatnonzero(category >= config.min_candidate)
-    if (
-        len(pool) > config.whole_scene and len(rows) > config.pool_size
-    ):  # keep only the best `pool_size` rows and ties
-        least = np.partition(scores[rows], -config.pool_size)[-config.pool_size]
+    rows = np.flatnonzero(category >= QUERY_MIN_CANDIDATE)
+    # keep only the best QUERY_POOL_SIZE rows and ties
+    if len(pool) > QUERY_WHOLE_SCENE and len(rows) > QUERY_POOL_SIZE:
+        least = np.partition(scores[rows], -QUERY_POOL_SIZE)[-QUERY_POOL_SIZE]
         rows = rows[scores[rows] >= least]
     rows = rows[np.lexsort((rows, -semantic[rows], -scores[rows]))]
     told = zip(*(values[rows].tolist() for values in (columns, scores, semantic, choice)))
@@ -199,5 +204,5 @@ def decide(candidates: Sequence[Candidate], config: QueryConfig | None = None) -
     """Return the accepted candidates and whether the choice between the first two is ambiguous."""
     config = config or QueryConfig()
     accepted = tuple(c for c in candidates if c.score >= config.accept)
-    close = len(accepted) > 1 and accepted[0].score - accepted[1].score < config.ambiguous
+    close = len(accepted) > 1 and accepted[0].score - accepted[1].score < QUERY_AMBIGUOUS
     return Verdict(accepted, close)

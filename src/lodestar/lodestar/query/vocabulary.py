@@ -1,4 +1,4 @@
-"""Unique labels, captions and attributes of a scene, so that a query's cost grows with their number only."""
+"""Unique labels, captions and attributes of a scene, so that a query's cost grows only with their number."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Kinds:
         self._said = [frozenset(words_of(f"{label} {caption}")) for label, caption in pairs]
         nouns = [caption_noun(caption) for _, caption in pairs]
         self._padded = [f" {noun} " for noun in nouns]
-        self._written: dict[str, list[int]] = {}  # by the whole text of a sign
+        self._written: dict[str, list[int]] = {}  # text of a sign -> its pairs
         for i, (_, caption) in enumerate(pairs):
             if written := sign_text(caption):
                 self._written.setdefault(" ".join(words_of(written)), []).append(i)
@@ -39,7 +39,7 @@ class Kinds:
                 name = categories.canonical_suffix(text)[0]
                 self._canonical[i, k] = names.setdefault(name, len(names))
         self._names = list(names)
-        self._vectors: tuple[str, np.ndarray, np.ndarray] | None = None  # model, (U, D), held
+        self._vectors: tuple[str, np.ndarray, np.ndarray] | None = None  # model, vectors (U, D), is held (U,)
         self._by_words: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # category -> scores (K,), settled (K,)
         self._scores: dict[tuple[str, str], np.ndarray] = {}  # category and text model -> scores (K,)
         self._label_of = (
@@ -59,13 +59,13 @@ class Kinds:
         return known
 
     def named(self, category: str) -> np.ndarray:
-        """Return (K,) whether the label or the caption's noun is the very name of the category."""
+        """Return (K,) bool: the label or the caption's noun is exactly the name of the category."""
         found = np.zeros(len(self.labels), bool)
         found[self._exactly.get(load_lexicon().singular_phrase(category), [])] = True
         return found
 
     def wanted(self, category: str, phrases: PhraseBook) -> tuple[str, ...]:
-        """Return the phrases whose vectors `scores` needs; none if words are sufficient."""
+        """Return the phrases whose vectors `scores` needs; empty if words are sufficient."""
         category = load_lexicon().singular_phrase(category)
         if (category, phrases.model) in self._scores:
             return ()
@@ -75,7 +75,9 @@ class Kinds:
         return (category, *(str(label) for label in self._label_of[0][is_open & ~self._held(phrases)]))
 
     def _worded(self, category: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return (K,) scores by words alone and (K,) whether they are final."""
+        """Return scores (K,) from names and words without embeddings, and (K,) whether they are final; cached
+        per category.
+        """
         known = self._by_words.get(category)
         if known is None:
             known = self._read(category)
@@ -104,7 +106,9 @@ class Kinds:
         return scores, settled
 
     def _qualified(self, scores: np.ndarray, before: frozenset[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return scores of a noun with unknown words before it, and whether the caption states those words (final)."""
+        """Return scores of a noun with unknown words before it, and which are final: the caption contains
+        those words.
+        """
         settled = np.zeros(len(scores), bool)
         found = np.where(scores >= KIND_OF, WIDER, scores * WIDER)
         for i in np.flatnonzero(scores >= KIND_OF):
@@ -115,7 +119,7 @@ class Kinds:
     def _by_meaning(
         self, category: str, scores: np.ndarray, settled: np.ndarray, phrases: PhraseBook
     ) -> None:
-        """Use the cosine of category and label where words are not final."""
+        """Raise the scores that are not final (`settled`) to the calibrated cosine of category and label."""
         is_open = self._open(settled)
         if not is_open.any():
             return
@@ -127,7 +131,7 @@ class Kinds:
         scores[~settled] = raised[~settled]
 
     def _open(self, settled: np.ndarray) -> np.ndarray:
-        """Return (U,) bool: unique labels for which words are not final."""
+        """Return (U,) bool: which of the U unique labels have scores that are not final."""
         unique, label_of = self._label_of
         is_open = np.zeros(len(unique), bool)
         if len(unique):
@@ -136,13 +140,15 @@ class Kinds:
         return is_open
 
     def _held(self, phrases: PhraseBook) -> np.ndarray:
-        """Return (U,) bool: unique labels whose vectors of the book's model are cached."""
+        """Return (U,) bool: which of the U unique labels have cached vectors of the book's model."""
         if self._vectors is None or self._vectors[0] != phrases.model:
             return np.zeros(len(self._label_of[0]), bool)
         return self._vectors[2]
 
     def _label_vectors(self, wanted: np.ndarray, category: str, phrases: PhraseBook) -> np.ndarray:
-        """Return (U, D) vectors of the unique labels, those `wanted` filled in; fetched once per text model."""
+        """Return (U, D) vectors of the U unique labels, with those in `wanted` filled in; fetched once per
+        text model.
+        """
         unique, _ = self._label_of
         held = self._held(phrases)
         lacking = wanted & ~held
@@ -157,7 +163,7 @@ class Kinds:
 
 
 class Looks:
-    """The unique pairs (L) of known attributes and caption."""
+    """Appearances in a scene: the L unique pairs of known attributes and caption, scored per attribute."""
 
     def __init__(self, pairs: Sequence[tuple[tuple[str, ...], str]]) -> None:
         lexicon = load_lexicon()

@@ -1,1 +1,1 @@
-"""Entities, the scene dictionary and similarity fields."""
+"""The scene dictionary: entities, regions, relations, and changes between sessions."""

@@ -1,4 +1,4 @@
-"""Edges between entities: covisibility and nearness (FARM 2.2, D.1 step 7)."""
+"""Edges between entities: seen together in one frame, and near each other (FARM 2.2, D.1 step 7)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ def nearest_by_hellinger(
     count: int,
     radius: float,
 ) -> dict[int, float]:
-    """Return the weights, 1 - distance, of at most `count` entities within `radius` of the mean."""
+    """Return the weights, 1 - Hellinger distance, of the entities nearest to one entity, by id.
+
+    At most `count` entities within `radius` metres of its mean are returned. mean: (3,), covariance: (3, 3),
+    of the one entity; ids: (N,), means: (N, 3), covariances: (N, 3, 3), of the others.
+    """
     if len(ids) == 0:
         return {}
     gaps = np.linalg.norm(means - mean, axis=1)
@@ -58,30 +62,33 @@ class Covisibility:
                 del edges[weakest]
 
     def of(self, identity: int, stamp: float) -> dict[int, float]:
-        """Return the strongest partners at `stamp`, at most the limit."""
+        """Return the entities with the strongest edges to this one, with their weights at `stamp`.
+
+        At most as many as the limit per entity.
+        """
         edges = self._edges.get(identity, {})
         ranked = sorted(((self._weight(edge, stamp), other) for other, edge in edges.items()), reverse=True)
         return {other: weight for weight, other in ranked[: self._limit] if weight >= 0.01}
 
     def to_array(self) -> np.ndarray:
-        """(E, 4) float64: a < b, weight, stamp of every edge."""
+        """Return (E, 4) float64, one row per edge: entity ids a < b, weight, and stamp in seconds."""
         edges = [(a, b, *edge) for a, others in self._edges.items() for b, edge in others.items() if a < b]
         return np.array(sorted(edges), np.float64).reshape(-1, 4)
 
     def from_array(self, edges: np.ndarray, shift: float) -> None:
-        """Restore the edges (E, 4) of `to_array`, their stamps moved by `shift` seconds."""
+        """Restore the edges (E, 4) of `to_array`, with their stamps moved by `shift` seconds."""
         for a, b, weight, stamp in edges.tolist():
             edge = (weight, stamp + shift)
             self._edges.setdefault(int(a), {})[int(b)] = edge
             self._edges.setdefault(int(b), {})[int(a)] = edge
 
     def remove(self, identity: int) -> None:
-        """Forget an entity."""
+        """Remove all edges of an entity."""
         for other in self._edges.pop(identity, {}):
             self._edges.get(other, {}).pop(identity, None)
 
     def merge(self, loser: int, winner: int) -> None:
-        """Move the loser's edges to the winner; of two edges to the same partner the stronger is kept."""
+        """Move the edges of `loser` to `winner`; of two edges to the same entity the stronger is kept."""
         for other, edge in self._edges.pop(loser, {}).items():
             self._edges.get(other, {}).pop(loser, None)
             if other == winner:

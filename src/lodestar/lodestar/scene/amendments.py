@@ -1,6 +1,7 @@
-"""Amendments of entities by others than the map: archived, restored, doubted, relabelled, related (VLM-DEWM 3.1.5).
+"""Corrections of entities by an operator or an expert (VLM-DEWM 3.1.5).
 
-They change what is believed, not what was seen: a sighting afterwards counts as any other.
+Kinds: archive, restore, doubt, relabel, relate. They change beliefs, not observations: a later sighting has
+the same effect as without the correction.
 """
 
 from __future__ import annotations
@@ -21,13 +22,17 @@ class Edit(Enum):
 
     ARCHIVE = "ARCHIVE"
     RESTORE = "RESTORE"
-    DOUBT = "DOUBT"  # uncertain, also where it was archived
-    RELABEL = "RELABEL"  # the operator's word beats all votes, another's counts as many votes as there are
+    DOUBT = "DOUBT"  # make uncertain, also if archived
+    # an operator's label overrides all votes; another author's weighs slightly more than all votes together
+    RELABEL = "RELABEL"
     RELATE = "RELATE"
 
 
 class AmendmentRefused(ValueError):
-    """Refuses amendments, of which none was carried out; the message says which is wrong, and what to do."""
+    """Error: a request with amendments was refused, and none of them was carried out.
+
+    The message says which one is wrong, and what to do.
+    """
 
     def __init__(self, refusal: Refusal, message: str) -> None:
         super().__init__(message)
@@ -36,9 +41,9 @@ class AmendmentRefused(ValueError):
 
 @dataclass(frozen=True)
 class EntityEdit:
-    """One amendment. entity_id: 0 for RELATE. label: of RELABEL, "" = takes the last one back.
+    """One amendment of an entity, or a stated relation.
 
-    author: "operator", ...
+    entity_id: 0 for RELATE. label: for RELABEL, "" = revoke the last label. author: such as "operator".
     """
 
     edit: Edit
@@ -50,7 +55,7 @@ class EntityEdit:
 
 @dataclass(frozen=True)
 class Amended:
-    """Result of amendments. inverse: edits that take them back, in this order."""
+    """Result of amendments. inverse: edits that undo them, in the order in which to carry them out."""
 
     delta: SceneDelta
     inverse: tuple[EntityEdit, ...]
@@ -59,7 +64,7 @@ class Amended:
 def check_edits(state: SceneState, edits: Sequence[EntityEdit], expected_revision: int) -> None:
     """Raise AmendmentRefused for the first edit that cannot be carried out.
 
-    expected_revision: no amended entity may have changed after it; 0 = does not matter.
+    expected_revision: an edit is refused if its entity has changed after this revision; 0 = no check.
     """
     relabelled: set[int] = set()
     for number, edit in enumerate(edits, 1):
@@ -86,7 +91,7 @@ def check_edits(state: SceneState, edits: Sequence[EntityEdit], expected_revisio
 
 
 def apply_edits(state: SceneState, edits: Sequence[EntityEdit]) -> tuple[list[int], tuple[EntityEdit, ...]]:
-    """Carry out checked edits; return the changed entities and the inverse."""
+    """Carry out checked edits; return the ids of the changed entities and the inverse edits."""
     changed: dict[int, None] = {}
     inverse: list[EntityEdit] = []
     for edit in edits:
@@ -111,18 +116,21 @@ def apply_edits(state: SceneState, edits: Sequence[EntityEdit]) -> tuple[list[in
 
 def _apply(record: EntityRecord, edit: EntityEdit, state: SceneState) -> None:
     if edit.edit is Edit.ARCHIVE:
-        record.archive(state.config)
+        record.archive()
     elif edit.edit is Edit.RESTORE:
         record.restore()
     elif edit.edit is Edit.DOUBT:
-        record.doubt(state.config)
+        record.doubt()
     else:
-        record.relabel(words_only(edit.label), edit.author, state.config)
+        record.relabel(words_only(edit.label), edit.author)
         state.queue.add(record.instance.id)
 
 
 def _back(record: EntityRecord, edit: EntityEdit) -> list[EntityEdit]:
-    """Return what takes the edit back, before it is carried out; confidences come back as those of the state."""
+    """Return the edits that undo an edit, from the record as it is before the edit.
+
+    They restore the state, with the default confidence of that state.
+    """
     if edit.edit is Edit.RELABEL:
         label, author, _ = record.relabelled
         return [replace(edit, label=label, author=author or edit.author)]

@@ -1,4 +1,4 @@
-"""Labels, captions and attributes by vote. Text of detectors and captioners is untrusted."""
+"""Election of labels, captions and attributes by votes. Text of detectors and captioners is untrusted."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from lodestar.mapping.records import CaptionVote
+from lodestar.mapping.instances.records import CaptionVote
 from lodestar.models.kinship import kind_of
 from lodestar.models.lexicon import load_lexicon
 
 MAX_CHARACTERS = 200
 _NO_WORD = re.compile(r"[^\w\s'-]|_")
-_NAME_WORDS = 8  # of a thing's name at most
+_NAME_WORDS = 8  # most words of an object's name
 _NAME_LETTERS = 60
-_LEAST_TOLD = 0.1  # share of all votes from which an attribute counts: fewer are another thing's; chosen
+_LEAST_TOLD = 0.1  # least share of all votes for an attribute: rarer ones belong to another object; chosen
 
 
 @lru_cache(maxsize=8192)
@@ -26,7 +26,10 @@ def clean_text(text: str) -> str:
 
 
 def words_only(text: str, letters: int = _NAME_LETTERS, most: int = _NAME_WORDS) -> str:
-    """Return at most `most` words of an untrusted text on one line, without marks and control characters."""
+    """Return the words of an untrusted text on one line, without punctuation and control characters.
+
+    At most `most` words and `letters` characters are kept.
+    """
     words = _NO_WORD.sub(" ", clean_text(text)).split()[:most]
     return " ".join(words)[:letters].strip(" '-")
 
@@ -38,9 +41,10 @@ def attributes_of(caption: str) -> tuple[str, ...]:
 
 
 def shows(attributes: Sequence[str], value: str) -> bool:
-    """Return whether it can be told by looks whether a thing is `value`.
+    """Return whether a camera can tell if an object has the attribute `value`.
 
-    Colours, materials and sizes show. Of anything else, such as off or locked, only what its attributes name is known.
+    Colours, materials and sizes are visible. Other values, such as "off" or "locked", count only if they are
+    among the object's known attributes.
     """
     lexicon = load_lexicon()
     canonical = lexicon.attribute(value) or value
@@ -48,8 +52,10 @@ def shows(attributes: Sequence[str], value: str) -> bool:
 
 
 def tells(attributes: Sequence[str], value: str) -> bool:
-    """Return whether the attributes of a thing tell whether it is `value`: they name it, or another one of its group,
-    such as its colour. A thing of which no material was said may be of any.
+    """Return whether an object's attributes decide if it is `value`.
+
+    They do if they contain `value` or another value of its group, such as another colour. An object without a
+    known material, for example, may be of any material.
     """
     lexicon = load_lexicon()
     canonical = lexicon.attribute(value) or value
@@ -59,7 +65,7 @@ def tells(attributes: Sequence[str], value: str) -> bool:
 
 
 def says_more(caption: str, label: str) -> bool:
-    """Return whether a caption says more than the label."""
+    """Return whether a caption is not empty and differs from the label."""
     return bool(caption) and caption.casefold() != label.casefold()
 
 
@@ -77,9 +83,10 @@ def merge_votes(*groups: Iterable[CaptionVote]) -> tuple[CaptionVote, ...]:
 def elect(votes: Iterable[CaptionVote], attribute_share: float) -> tuple[str, str, tuple[str, ...]]:
     """Return the elected label, caption and attributes; empty without votes.
 
-    Synonyms vote together: the heaviest label of the heaviest kind, its heaviest caption, and attributes that at
-    least `attribute_share` of that kind's votes name, heaviest first. Of a colour, a material and a size those votes
-    count alone that tell one: a view that was not sure of it is no vote against it. A tenth of all has to name it.
+    Synonyms vote together: elected are the heaviest label of the heaviest kind, its heaviest caption, and the
+    attributes that at least `attribute_share` of that kind's votes name, heaviest first. For a colour, a
+    material or a size, only votes that name any value of that group are counted, because an unsure view is no
+    vote against it; at least a tenth of all votes must name it.
     """
     kinds: dict[str, float] = defaultdict(float)
     labels: dict[str, float] = defaultdict(float)
@@ -94,7 +101,7 @@ def elect(votes: Iterable[CaptionVote], attribute_share: float) -> tuple[str, st
     label = min(labels, key=lambda name: (-kinds[kind_of(name)], -labels[name], name))
     caption = min(captions[label], key=lambda text: (-captions[label][text], not text, text))
     shares: dict[str, float] = defaultdict(float)
-    told: dict[str, float] = defaultdict(float)  # by group of attributes
+    told: dict[str, float] = defaultdict(float)  # group of attributes -> weight of votes that name one
     groups = load_lexicon().attribute_group
     for name in (name for name in captions if kind_of(name) == kind_of(label)):
         for text, weight in captions[name].items():

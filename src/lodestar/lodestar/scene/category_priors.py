@@ -1,4 +1,7 @@
-"""Priors per category: size, support, and how often it moves; a table joined with counts of observed changes."""
+"""Priors per category of objects: size, support, and how often they move.
+
+A table is combined with counts of observed changes.
+"""
 
 from __future__ import annotations
 
@@ -24,24 +27,25 @@ SUPPORTS = ("floor", "surface", "wall", "ceiling")
 LIVING = "living"
 KIND, VERSION = "category-priors", 1
 _UNITS = {"minutes": 60.0, "hours": 3600.0, "days": 86400.0}
-_STRENGTH = 2.0  # moves that the table's half-life counts for against observed ones; chosen
-_SIZE_STRENGTH = 3.0  # things that the table's size counts for; chosen
-_MAX_KINDS = 10_000  # of a file of counts
+_STRENGTH = 2.0  # moves; weight of the table's half-life against observed moves; chosen
+_SIZE_STRENGTH = 3.0  # objects; weight of the table's size against observed sizes; chosen
+_MAX_KINDS = 10_000  # most kinds in a file of counts
 
 _Count = Annotated[int, Meta(ge=0)]
 _Sum = Annotated[float, Meta(ge=0.0)]
 
 
 class BadPriors(ValueError):
-    """A file of counts that cannot be used; the message says why."""
+    """Error: a file of counts cannot be used. The message says why."""
 
 
 @dataclass(frozen=True)
 class CategoryPrior:
-    """Prior knowledge of a kind of thing. half_life: seconds after which half of its things have left their places.
+    """Prior knowledge of a kind of object.
 
-    habit: class in `category_priors.yaml`. support: one of SUPPORTS. size: longest side in metres; nan = unknown.
-    moves_by_itself: people and animals. watched: things whose staying or moving was observed.
+    half_life: seconds after which half of its objects have left their places. habit: class in
+    `category_priors.yaml`. support: one of SUPPORTS. size: longest side in metres; nan = unknown. watched:
+    number of objects whose staying or moving was observed.
     """
 
     kind: str
@@ -53,17 +57,21 @@ class CategoryPrior:
 
     @property
     def moves_by_itself(self) -> bool:
-        """Return whether it goes where it likes."""
+        """Return whether objects of the kind move by themselves, as people and animals do."""
         return self.habit == LIVING
 
     def chance_to_stay(self, seconds: float) -> float:
-        """Return the chance, (0, 1], that a thing has not moved for so long; 1 for no time or a negative one."""
+        """Return the probability, (0, 1], that an object has not moved for `seconds`; 1 for 0 or less."""
         return float(0.5 ** (max(seconds, 0.0) / self.half_life))
 
 
 @dataclass(frozen=True)
 class Watched:
-    """Counts of one kind: moves and exposure in seconds give its rate; sizes is the sum of ln(metres) over `sized`."""
+    """Counts of observations of one kind of object.
+
+    things: number of observed objects. moves: expected number of moves. exposure: seconds observed; moves /
+    exposure is the rate of moving. sizes: sum of ln(metres) over the `sized` objects whose size is known.
+    """
 
     things: _Count
     moves: _Sum
@@ -73,7 +81,7 @@ class Watched:
 
 
 class _Counts(Struct):
-    """A file of counts."""
+    """Content of a file of observation counts by kind of object, with its format and version."""
 
     kind: str
     version: int
@@ -82,7 +90,11 @@ class _Counts(Struct):
 
 @dataclass(frozen=True)
 class Watching:
-    """One thing that two sessions tell of. elapsed: seconds between them. moved: probability. size: metres or nan."""
+    """Observation of one object in two sessions.
+
+    elapsed: seconds between the sessions. moved: probability that it moved. size: longest side in metres, nan
+    = unknown.
+    """
 
     label: str
     elapsed: float
@@ -92,12 +104,15 @@ class Watching:
 
 @dataclass(frozen=True)
 class CategoryPriors:
-    """The one read view of the priors. Counts weigh against the table as a Gamma prior does against a Poisson rate."""
+    """Priors of all kinds of objects.
+
+    The table is the Gamma prior of a Poisson rate of moves, which is updated by the observed counts.
+    """
 
     counts: Mapping[str, Watched] = field(default_factory=dict)
 
     def of(self, label: str) -> CategoryPrior:
-        """Return the prior of a label's kind, else of its nearest wider noun, else that of unknown things."""
+        """Return the prior of a label's kind, else of its nearest wider noun, else of unknown objects."""
         kind = kind_of(label)
         base = _table_entry(kind)
         counted = self.counts.get(kind)
@@ -112,10 +127,10 @@ class CategoryPriors:
         return replace(base, half_life=math.log(2.0) / rate, size=size, watched=counted.things)
 
     def learned(self, watchings: Iterable[Watching]) -> CategoryPriors:
-        """Return the priors with further observations.
+        """Return the priors with further observations added.
 
-        Of a thing that has moved it is not known how often: the expected number at the kind's present rate counts.
-        Observations without a time between them, or without a kind, are left out.
+        An object that has moved may have moved several times: the expected number of moves at the kind's
+        present rate is added. Observations without elapsed time, or without a kind, are left out.
         """
         counts = dict(self.counts)
         for one in watchings:
@@ -136,15 +151,18 @@ class CategoryPriors:
         return CategoryPriors(counts)
 
     def save(self, path: Path) -> None:
-        """Write the counts to a file, which replaces an older one in one step. Raises OSError."""
+        """Write the counts to a file atomically. Raises OSError."""
         content = encode(_Counts(KIND, VERSION, dict(sorted(self.counts.items()))))
         write_file(path, [msgspec.json.format(content, indent=1) + b"\n"])
 
     @staticmethod
     def load(path: Path) -> CategoryPriors:
-        """Return the table joined with the counts of a file. Raises BadPriors for one that is not there or not good."""
+        """Return the table combined with the counts of a file.
+
+        Raises BadPriors if the file is missing or invalid.
+        """
         try:
-            found = msgspec.json.decode(path.read_bytes(), type=_Counts, strict=False)  # 2.0 is 2
+            found = msgspec.json.decode(path.read_bytes(), type=_Counts, strict=False)  # 2.0 counts as 2
             if (found.kind, found.version) != (KIND, VERSION):
                 raise ValueError(
                     f"it is {found.kind!r} of version {found.version}, not {KIND!r} of {VERSION}"
@@ -163,10 +181,10 @@ class CategoryPriors:
 
 @lru_cache(maxsize=1)
 def prior_table() -> dict[str, CategoryPrior]:
-    """Return the prior of each kind in `category_priors.yaml`; "unknown" is for the others.
+    """Return the prior of each kind in `category_priors.yaml`; "unknown" is used for all other kinds.
 
-    Raises ValueError for a half-life that is not a positive number and a unit, a size that is not positive, an unknown
-    support, or a kind that is named twice.
+    Raises ValueError for a half-life that is not a positive number and a unit, a size that is not positive,
+    an unknown support, or a kind that is named twice.
     """
     text = resources.files("lodestar.scene").joinpath("category_priors.yaml").read_text(encoding="utf-8")
     classes = yaml.safe_load(text)
@@ -198,7 +216,7 @@ def _seconds(name: str, text: str) -> float:
 
 @lru_cache(maxsize=8192)
 def _table_entry(kind: str) -> CategoryPrior:
-    """Return the table's prior of a kind, else of its nearest wider noun, under the kind's own name."""
+    """Return the table's prior of a kind, else of its nearest wider noun, with `kind` as its name."""
     table, nouns = prior_table(), load_lexicon().nouns
     waiting, seen = [kind], set[str]()
     while waiting:

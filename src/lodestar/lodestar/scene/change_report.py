@@ -1,4 +1,4 @@
-"""Changes between two sessions in words and as JSON."""
+"""Reports of changes between two sessions, in words and as JSON."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ RoomOf = Callable[[np.ndarray], str]
 
 
 def no_rooms(place: np.ndarray) -> str:
-    """Return that a place lies in no room that has a name."""
+    """Return "", the room of every place in a scene without named rooms: the default room function."""
     return ""
 
 
 def sentence_of(change: ThingChange, room: RoomOf = no_rooms) -> str:
-    """Return one sentence on a change, with its probability."""
+    """Return one sentence about a change, with its probability."""
     sure = f"({change.probability:.0%} sure)"
     before, after = change.before, change.after
     if change.kind is ChangeKind.MOVED and before is not None and after is not None:
@@ -56,7 +56,10 @@ def sentence_of(change: ThingChange, room: RoomOf = no_rooms) -> str:
 
 
 def report_lines(changes: Sequence[ThingChange], elapsed: float, room: RoomOf = no_rooms) -> list[str]:
-    """Return the report for a person: a sentence per change, the surest first of each kind, and counts of the rest."""
+    """Return the report for a person as lines of text.
+
+    It has a sentence per change, the most certain first of each kind, and counts of the remaining objects.
+    """
     counts = {kind: sum(change.kind is kind for change in changes) for kind in ChangeKind}
     since = f" in {duration_in_words(elapsed)}" if math.isfinite(elapsed) and elapsed >= 1.0 else ""
     told = [
@@ -78,7 +81,10 @@ def report_lines(changes: Sequence[ThingChange], elapsed: float, room: RoomOf = 
 
 
 def report_json(changes: Iterable[ThingChange], elapsed: float, room: RoomOf = no_rooms) -> dict[str, Any]:
-    """Return the report as values for JSON. Places in map, metres; elapsed in seconds, null where unknown."""
+    """Return the report as JSON values. elapsed: seconds, null if unknown.
+
+    Places are in map, metres.
+    """
     return {
         "version": VERSION,
         "elapsed": elapsed if math.isfinite(elapsed) else None,

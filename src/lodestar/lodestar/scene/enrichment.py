@@ -1,4 +1,4 @@
-"""Captions of entities and their vectors, computed off the critical path (FARM D.1)."""
+"""Enrichment of entities with captions and text vectors, computed in the background (FARM D.1)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ BATCH = 32
 
 @dataclass(frozen=True)
 class EnrichmentTask:
-    """An entity whose views have changed. caption: by votes. seen_as: caption -> visibility. size: (3,) metres.
+    """Task to caption an entity whose views have changed, with the data for it.
 
-    views: best quality first.
+    caption: elected from the detector's votes. seen_as: caption -> visibility of the views with it. size:
+    (3,) metres. views: best quality first.
     """
 
     entity_id: int
@@ -38,7 +39,7 @@ class EnrichmentTask:
 
     @staticmethod
     def of(record: EntityRecord) -> EnrichmentTask:
-        """Return the task of an entity as it is now."""
+        """Return the task for an entity in its present state."""
         views = sorted((kept.view for kept in record.views), key=lambda view: -view.quality)
         size = np.subtract(record.instance.box_max, record.instance.box_min).astype(float)
         return EnrichmentTask(
@@ -50,6 +51,22 @@ class EnrichmentTask:
             size,
             tuple(views),
         )
+
+
+@dataclass(frozen=True)
+class Enrichment:
+    """Result of a task.
+
+    label: the task's label. caption: "" keeps the voted caption. vector: (D,) for the embedding "caption",
+    computed by `model`. attributes: found by a captioner in addition to the words of the caption.
+    """
+
+    entity_id: int
+    label: str
+    caption: str
+    model: str
+    vector: np.ndarray | None
+    attributes: tuple[str, ...] = ()
 
 
 class EnrichmentQueue:
@@ -82,20 +99,19 @@ Look = Callable[[], Sequence[np.ndarray]]
 
 
 class Captioner(Protocol):
-    """Port that describes an entity from its crops: templates, or a vision model."""
+    """Interface that captions an entity from its crops: by templates, or with a vision model."""
 
     name: str
 
     def caption(self, task: EnrichmentTask, look: Look) -> str:
-        """Return a short caption, "" if it is no better than the voted one. look(): crops of the task's views.
+        """Return a short caption, or "" if it would be no better than the voted one.
 
-        Never waits for more than the images: a caption that takes longer is returned by a later call.
+        look(): crops of the task's views. The call waits only for the images; a caption that takes longer is
+        returned by a later call.
         """
-        ...
 
     def attributes(self, task: EnrichmentTask) -> tuple[str, ...]:
-        """Return the canonical attributes found in addition to those in the last caption's words."""
-        ...
+        """Return the canonical attributes found besides those in the words of the last caption."""
 
 
 #: Upper limits of hue, OpenCV's degrees / 2, of a saturated pixel's colour; red wraps around at the end.
@@ -106,7 +122,7 @@ _HUES = (
 _GREYS = ((60, "black"), (185, "gray"), (256, "white"))  # upper limits of value of a pixel without saturation
 _BROWN = 150  # value below which orange is brown
 _SATURATED = 70
-_SHARE = 0.5  # of a crop's inner pixels that must agree on a colour
+_SHARE = 0.5  # least share of a crop's inner pixels with one colour
 
 
 def crop_color(crop: np.ndarray) -> str:
@@ -135,8 +151,8 @@ def crop_color(crop: np.ndarray) -> str:
 class TemplateCaptioner:
     """Captions such as "tall brown cabinet" from label, colour and size, for detectors that only give labels.
 
-    tall, wide: metres from which an object is called so; an object is tall only if it is higher than wide, and wide
-    only if it is wider than high.
+    tall, wide: metres from which an object is called tall or wide; a tall object must be higher than wide,
+    and a wide one wider than high.
     """
 
     name = "template"
@@ -145,7 +161,10 @@ class TemplateCaptioner:
         self._tall, self._wide = tall, wide
 
     def caption(self, task: EnrichmentTask, look: Look) -> str:
-        """See Captioner; "" if the votes already say more than the label or nothing can be added."""
+        """Return a template caption, see Captioner.
+
+        It is "" if the detector's caption says more than the label, or if neither shape nor colour is known.
+        """
         if not task.label or says_more(task.caption, task.label):
             return ""
         groups = load_lexicon().attribute_group
@@ -161,30 +180,25 @@ class TemplateCaptioner:
         return " ".join(words) if len(words) > 1 else ""
 
     def attributes(self, task: EnrichmentTask) -> tuple[str, ...]:
-        """See Captioner; a template's caption names all of them."""
+        """Return (), because a template's caption names all its attributes; see Captioner."""
         return ()
 
 
 class Enrichable(Protocol):
-    """The enricher's view of a scene; SceneDictionary implements it."""
+    """Interface of a scene with a queue of entities to enrich."""
 
     def take_enrichments(self, limit: int) -> list[EnrichmentTask]: ...
 
     def return_enrichments(self, ids: Sequence[int]) -> None: ...
 
-    def enrich(
-        self,
-        identity: int,
-        label: str,
-        caption: str,
-        model: str,
-        vector: np.ndarray | None,
-        attributes: tuple[str, ...] = (),
-    ) -> None: ...
+    def enrich(self, found: Enrichment) -> None: ...
 
 
 def crop_of(image: np.ndarray, view: View, margin: float = 0.0) -> np.ndarray:
-    """Return the part of an image (H, W, 3) in a view's box, enlarged by `margin` times its sides."""
+    """Return the part of an image (H, W, 3) in a view's box, enlarged on each side.
+
+    margin: enlargement as a share of the box's size.
+    """
     across, down = round(margin * view.box.width), round(margin * view.box.height)
     x, y = max(view.box.x - across, 0), max(view.box.y - down, 0)
     right, bottom = view.box.x + view.box.width + across, view.box.y + view.box.height + down
@@ -192,9 +206,9 @@ def crop_of(image: np.ndarray, view: View, margin: float = 0.0) -> np.ndarray:
 
 
 class Enricher:
-    """Process a scene's queue: captions by the captioner, vectors by the phrase book, both written back.
+    """Worker that enriches a scene's queued entities: gets captions and text vectors, and stores them.
 
-    crops(task): what a captioner's `look` returns; called on the worker's thread.
+    crops(task): returns the crops for a captioner's `look`; called on the worker's thread.
     """
 
     def __init__(
@@ -207,7 +221,10 @@ class Enricher:
         self._scene, self._captioner, self._phrases, self._crops = scene, captioner, phrases, crops
 
     def work(self, limit: int = BATCH) -> int:
-        """Enrich the next entities; return how many. Raises MissingPhrases, and the tasks are queued again."""
+        """Enrich the next entities; return their number.
+
+        Raises MissingPhrases; then the tasks are queued again.
+        """
         tasks = self._scene.take_enrichments(limit)
         if not tasks:
             return 0
@@ -224,12 +241,18 @@ class Enricher:
         for task, caption in zip(tasks, captions):
             vector = fuse_captions(self._weights(task, caption), vectors)
             attributes = self._captioner.attributes(task) if caption else ()
-            self._scene.enrich(task.entity_id, task.label, caption, self._phrases.model, vector, attributes)
+            self._scene.enrich(
+                Enrichment(task.entity_id, task.label, caption, self._phrases.model, vector, attributes)
+            )
         return len(tasks)
 
     @staticmethod
     def _weights(task: EnrichmentTask, caption: str) -> dict[str, float]:
-        """Return the weights of the captions in the vector: each by its visibility, the captioner's by their sum."""
+        """Return caption -> weight for the entity's text vector.
+
+        Each voted caption has its visibility as weight; the captioner's own caption has the sum of all of
+        them.
+        """
         weights = dict(task.seen_as) or {task.caption or task.label: 1.0}
         if caption:
             weights[caption] = weights.get(caption, 0.0) + sum(weights.values())

@@ -1,4 +1,4 @@
-"""Height of the floor where an entity was seen from."""
+"""Height of the floor at an entity."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from lodestar.scene.records import Entity
 
 
 def floor_of(entity: Entity, camera_height: float, otherwise: float = 0.0) -> float:
-    """Return the height in map, metres, of the floor at an entity's nearest saved view; `otherwise` without any.
+    """Return the height in map, metres, of the floor at an entity, from its nearest saved view.
 
-    camera_height: metres above the floor.
+    camera_height: metres above the floor. otherwise: returned if the entity has no view.
     """
     poses = (view.map_from_camera for view in entity.views)
     return floor_below(poses, entity.mean, camera_height, otherwise)
 
 
 def foot_height(entity: Entity, camera_height: float) -> float:
-    """Return the metres from the floor up to an entity's lowest point."""
+    """Return the height of an entity's lowest point above the floor, metres."""
     return float(entity.box_min[2]) - floor_of(entity, camera_height)

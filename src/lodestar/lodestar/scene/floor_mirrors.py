@@ -1,4 +1,4 @@
-"""A follower's copies of the scene: that of the building, and that of the floor that the robot is on."""
+"""A subscriber's copies of the scene: one of the whole building, and one of the robot's floor."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from lodestar.scene.regions import RegionMap
 
 
 class FloorMirrors:
-    """`whole` has the things of all floors; `here` those of the robot's floor, and its rooms.
+    """Copies of the scene for a subscriber, updated from deltas. Not thread-safe.
 
-    While one floor is known, or none, both are the same object. Between two floors `here` stays that of the one that
-    was left. Not safe for threads. archived: keep archived entities.
+    `whole` has the objects of all floors; `here` has the objects and rooms of the robot's floor. While at
+    most one floor is known, both are the same object. On the way between two floors `here` stays that of the
+    last floor. archived: whether archived entities are kept.
     """
 
     def __init__(self, archived: bool = True) -> None:
         self.whole = self.here = SceneMirror(archived)
-        self._made_of: tuple[object, ...] = ()  # active floor, and floors with their heights, of `here`
-        self._stands = Building()  # the newest with a floor that the robot is on
+        self._made_of: tuple[object, ...] = ()  # active floor, (floor id, height) of `here`
+        self._stands = Building()  # newest building state with a floor that the robot is on
 
     def follow(self, building: Building, *, keeps_rooms: bool = False) -> bool:
-        """Take the floors that are known; return whether `here` has become another object.
+        """Update the known floors; return whether `here` was replaced by another object.
 
-        It has no rooms then, but for those of now where `keeps_rooms` says that they are its floor's.
+        The new `here` has no rooms, unless it is of the same floor, or `keeps_rooms` says that the current
+        rooms are already those of the new floor.
         """
         self.whole.building = self.here.building = building
         if building.here is None:
@@ -48,24 +50,27 @@ class FloorMirrors:
         return True
 
     def _join(self) -> bool:
-        """No other floor is known: all things are here."""
+        """Make `here` the whole scene, because no other floor is known; return whether it changed."""
         before, self.here, self._made_of = self.here, self.whole, ()
         return self.here is not before
 
     def apply(self, delta: SceneDelta) -> bool:
-        """Apply a change of a complete stream; see `SceneMirror.apply`."""
+        """Apply a delta of a complete stream and return whether it was applied; see `SceneMirror.apply`."""
         if not self.whole.apply(delta):
             return False
         self._take_here(delta)
         return True
 
     def take(self, delta: SceneDelta, *, first: bool = False) -> None:
-        """Take a delta or a page whose order the caller has checked; see `SceneMirror.take`."""
+        """Apply a delta or a page whose order the caller has checked; see `SceneMirror.take`."""
         self.whole.take(delta, first=first)
         self._take_here(delta, first)
 
     def _take_here(self, delta: SceneDelta, first: bool = False) -> None:
-        """Take what of a change concerns the robot's floor: what has left it counts as removed."""
+        """Apply to `here` the part of a change on the robot's floor.
+
+        Entities that have left the floor are removed.
+        """
         if self.here is self.whole:
             return
         here = tuple(e for e in delta.updated if self._stands.is_here(float(e.mean[2]), e.eye))
@@ -73,13 +78,13 @@ class FloorMirrors:
         self.here.take(replace(delta, updated=here, removed=(*delta.removed, *sorted(gone))), first=first)
 
     def set_regions(self, regions: Iterable[Region], rooms: RegionMap | None = None) -> None:
-        """Replace the rooms, which are those of the robot's floor."""
+        """Replace the rooms of both copies by those of the robot's floor."""
         regions = tuple(regions)
         self.whole.set_regions(regions, rooms)
         if self.here is not self.whole:
             self.here.set_regions(regions, rooms)
 
     def clear(self) -> None:
-        """Forget everything but the floors."""
+        """Forget everything except the floors."""
         self.whole.clear()
         self._join()

@@ -1,4 +1,4 @@
-"""Rooms of each floor of a building: those of one floor are in use, the others are kept."""
+"""Rooms of each floor of a building; those of one floor are in use, the others are stored."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from lodestar.grid.regions import RegionTracker
 from lodestar.scene.region_names import RegionNames
 from lodestar.scene.regions import RegionMap
 
-#: Tells which of the points (N, 3), metres in map, lie on a floor: (N,) bool.
+#: Returns which of the points (N, 3), metres in map, lie on a floor: (N,) bool.
 OnFloor = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass
 class FloorRooms:
-    """The rooms of one floor, the names that operators gave them, and what keeps their ids."""
+    """Rooms of one floor, the names that operators gave them, and the tracker that keeps their ids."""
 
     rooms: RegionMap
     names: RegionNames = field(default_factory=RegionNames)
     tracker: RegionTracker = field(default_factory=RegionTracker)
 
     def move(self, correction: MapCorrection) -> None:
-        """Follow a correction of the map."""
+        """Apply a correction of the map."""
         self.rooms.move(correction)
         self.names.move(correction)
         if correction.is_rigid:

@@ -10,14 +10,14 @@ import numpy as np
 
 @dataclass(frozen=True)
 class FusedVector:
-    """A weighted mean of unit vectors. total: (D,) float32, their weighted sum."""
+    """Weighted mean of unit vectors of one object. total: (D,) float32, the weighted sum of the vectors."""
 
     total: np.ndarray
     weight: float
 
     @staticmethod
     def of(vector: np.ndarray, weight: float) -> FusedVector | None:
-        """Return the fused vector of one view; None if it is zero, not finite or without weight."""
+        """Return the fused vector of a single view; None if it is zero, not finite or without weight."""
         vector = np.asarray(vector, np.float32).reshape(-1)
         norm = float(np.linalg.norm(vector))
         if not np.isfinite(norm) or norm < 1e-9 or not weight > 0.0:
@@ -26,7 +26,10 @@ class FusedVector:
 
     @staticmethod
     def join(first: FusedVector | None, second: FusedVector | None) -> FusedVector | None:
-        """Return the sum; if they differ in length, because they are of two models, the one of greater weight."""
+        """Return the sum of two fused vectors.
+
+        If their lengths differ, because they are of two models, the one with the greater weight is returned.
+        """
         if first is None or second is None:
             return second if first is None else first
         if first.total.shape != second.total.shape:
@@ -41,7 +44,7 @@ class FusedVector:
 
 
 def add_weight(weights: dict[str, float], text: str, weight: float, limit: int) -> None:
-    """Add to the weight of a text; beyond `limit` texts the lightest is dropped."""
+    """Add to the weight of a text; if there are more than `limit` texts, the lightest is dropped."""
     if not text or not weight > 0.0:
         return
     weights[text] = weights.get(text, 0.0) + weight
@@ -50,7 +53,7 @@ def add_weight(weights: dict[str, float], text: str, weight: float, limit: int) 
 
 
 def fuse_captions(weights: Mapping[str, float], vectors: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """Return the unit vector (D,) float32 of weighted captions, from their unit vectors; None if none has one."""
+    """Return the weighted mean, of unit length (D,) float32, of the vectors of captions; None without any."""
     fused = None
     for caption, weight in weights.items():
         if caption in vectors:

@@ -6,35 +6,44 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 
 from lodestar.mapping.follower import Cursor, page_of
-from lodestar.mapping.records import Merge
+from lodestar.mapping.instances.records import Merge
 from lodestar.scene.records import Entity, EntityState, SceneDelta
 
-#: Newest removals that are known; who follows from before them begins anew. Chosen: minutes of a crowd.
+#: Most removals that are remembered; a reader behind the oldest starts anew. Chosen: minutes of a crowd.
 MOST_REMOVED = 1024
 
 
 class Journal:
-    """Revisions of entities. A delta costs its own size and a page that of the changes, not that of the scene."""
+    """Published entities and the revision of the last change of each.
+
+    The cost of a delta grows with its own size and that of a page with the number of changes, not with the
+    size of the scene.
+    """
 
     def __init__(self) -> None:
         self.revision = 0
-        self.published: dict[int, Entity] = {}  # in the order of their last change
+        self.published: dict[int, Entity] = {}  # ordered by last change
         self._revisions: dict[int, int] = {}
-        self._dirty: dict[int, None] = {}  # in the order in which they changed
-        self._seen: dict[int, None] = {}  # those of them that were seen since
+        self._dirty: dict[int, None] = {}  # changed entities to publish, in the order of their changes
+        self._seen: dict[int, None] = {}  # entities in `_dirty` that were seen since
         self._merged: list[tuple[int, Merge]] = []
-        self._removed: dict[int, int] = {}  # in the order of their removal
-        self._complete = 0  # removals after this revision are all known
+        self._removed: dict[int, int] = {}  # id -> revision of its removal, in that order
+        self._complete = 0  # all removals after this revision are known
 
     def mark(self, identity: int, *, seen: bool = False) -> None:
-        """Mark an entity as changed; a later delta has it, a sooner one if it was seen."""
+        """Mark an entity as changed, so that a later delta publishes it.
+
+        Entities that were seen are published earlier.
+        """
         self._dirty[identity] = None
         if seen:
             self._seen[identity] = None
 
     def pending(self, limit: int) -> list[int]:
-        """Return the next entities to publish, in the order of their changes: those that were seen before those that
-        were only moved or named anew, to which a quarter is left.
+        """Return the next entities to publish, at most `limit`, in the order of their changes.
+
+        Entities that were seen come first, then those that were only moved or renamed, for which a quarter of
+        the places is reserved.
         """
         first = list(islice(self._seen, limit - limit // 4))
         others = (one for one in self._dirty if one not in self._seen)
@@ -42,18 +51,21 @@ class Journal:
         return batch + list(islice(self._seen, len(first), len(first) + limit - len(batch)))
 
     def changed_at(self, identity: int) -> int:
-        """Return the revision of the entity's last change; the next one where it is not published yet."""
+        """Return the revision of an entity's last change.
+
+        If the change is not published yet, this is the next revision.
+        """
         return self.revision + 1 if identity in self._dirty else self._revisions.get(identity, 0)
 
     def forget(self, identity: int) -> None:
-        """Drop an entity."""
+        """Remove an entity from the journal without reporting it."""
         self.published.pop(identity, None)
         self._revisions.pop(identity, None)
         self._dirty.pop(identity, None)
         self._seen.pop(identity, None)
 
     def removed(self, identity: int) -> None:
-        """Record that an entity was removed without a successor; the next delta lists it."""
+        """Remove an entity without a successor, and remember the removal for pages."""
         self.forget(identity)
         self._removed.pop(identity, None)
         self._removed[identity] = self.revision + 1
@@ -69,9 +81,9 @@ class Journal:
         removed: Iterable[int],
         identity: tuple[int, str],
     ) -> SceneDelta:
-        """Return the delta of a batch, merges and removals; without any, the revision stays the same.
+        """Return the delta of a batch of entities, merges and removals, under the next revision.
 
-        identity: map id and session.
+        Without any of them the revision stays the same. identity: map id and session.
         """
         previous, merges, removed = self.revision, tuple(merges), tuple(dict.fromkeys(removed))
         updated = []
@@ -81,7 +93,7 @@ class Journal:
         for one in batch:
             del self._dirty[one]
             self._seen.pop(one, None)
-            self._removed.pop(one, None)  # the id is in use again
+            self._removed.pop(one, None)  # the id is used again
             self.published.pop(one, None)
             entity = self.published[one] = make(one)
             self._revisions[one] = self.revision
@@ -107,8 +119,8 @@ class Journal:
         include_archived: bool,
         identity: tuple[int, str],
     ) -> tuple[SceneDelta, Cursor]:
-        """See SceneDictionary.delta_since."""
-        if since.is_whole and since.revision < self._complete:  # another one is on its way through the pages
+        """Return a page of changes, see SceneDictionary.delta_since."""
+        if since.is_whole and since.revision < self._complete:  # a partial cursor is already paging
             since = Cursor()
         changed: list[tuple[int, int]] = []
         hidden: list[tuple[int, int]] = []
@@ -135,7 +147,7 @@ class Journal:
         return delta, until
 
     def restart(self, revision: int, ids: Iterable[int], merges: Iterable[Merge]) -> None:
-        """Start anew at this revision: all of `ids` count as changed, and only these merges are known."""
+        """Reset the journal to a revision: all of `ids` count as changed, and only these merges are known."""
         self.revision, self._complete = revision, 0
         self.published.clear()
         self._revisions.clear()

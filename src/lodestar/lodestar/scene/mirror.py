@@ -1,4 +1,4 @@
-"""A follower's copy of the scene."""
+"""A subscriber's copy of the scene, updated from deltas."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from lodestar.scene.regions import RegionMap
 
 
 class SceneMirror:
-    """Entities as received in deltas. Not safe for threads: one thread reads it and applies deltas.
+    """Copy of the scene's entities, updated from deltas. Not thread-safe: one thread reads and updates it.
 
-    archived: keep archived entities; without, they count as removed.
+    archived: whether archived entities are kept; otherwise they are dropped like removed ones.
     """
 
     def __init__(self, archived: bool = True) -> None:
@@ -27,18 +27,18 @@ class SceneMirror:
         self.entities: dict[int, Entity] = {}
         self.regions: dict[int, Region] = {}
         self.rooms: RegionMap | None = None
-        self.building = Building()  # the floors on which the entities are
-        # what was computed from this scene, for all who share it; keys tell who computed it, values of what revision
+        self.building = Building()  # floors of the building
+        # Results derived from this scene, shared by all users; a key names the producer, a value its revision.
         self.derived: dict[Hashable, Any] = {}
         self._archived = archived
         self._forward: dict[int, int] = {}
-        self._boxes: BoxIndex | None = None  # of the entities, since somebody has asked
+        self._boxes: BoxIndex | None = None  # index of the entities' boxes, built at the first request
 
     def apply(self, delta: SceneDelta) -> bool:
-        """Apply a delta of a complete stream. Returns False, without a change, if an earlier delta is missing.
+        """Apply a delta of a complete stream; return False, without a change, if an earlier delta is missing.
 
-        A delta without news counts as applied. A delta with previous_revision 0 holds all entities and replaces
-        the mirror's if the session changed.
+        An outdated delta is ignored and counts as applied. A delta with previous_revision 0 holds all
+        entities and replaces the mirror's if the session changed.
         """
         if not self._is_other(delta) and delta.revision < self.revision:
             return True
@@ -48,9 +48,10 @@ class SceneMirror:
         return True
 
     def take(self, delta: SceneDelta, *, first: bool = False) -> None:
-        """Take a delta or a page whose order the caller has checked; another session's replaces what is known.
+        """Apply a delta or a page whose order the caller has checked.
 
-        first: it is the first page of everything, and no entity from before stays.
+        If it is of another session, it replaces all entities. first: whether it is the first page of a
+        complete listing, so that earlier entities are dropped.
         """
         if self._is_other(delta):
             self.clear()
@@ -81,8 +82,10 @@ class SceneMirror:
             self._boxes.drop(identity)
 
     def near(self, low: np.ndarray, high: np.ndarray) -> list[Entity]:
-        """Return the entities, archived ones included, whose boxes touch a box in plan, corners (2+,) in map, and some
-        beside it, by id. The time does not depend on the size of the scene, but for the first call.
+        """Return the entities, archived ones included, whose boxes touch a given box in plan, sorted by id.
+
+        Some entities slightly beside the box are returned too. low, high: its corners (2+,) in map. After the
+        first call the time does not depend on the size of the scene.
         """
         if self._boxes is None:
             self._boxes = BoxIndex()
@@ -95,7 +98,7 @@ class SceneMirror:
         return not fresh and (delta.map_id, delta.session_id) != (self.map_id, self.session_id)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forget all entities, regions and merges."""
         self.revision = 0
         self.stamp = 0.0
         self.entities.clear()
@@ -124,18 +127,18 @@ class SceneMirror:
         return 0 if self.rooms is None else int(self.rooms.at(np.asarray(point, float)[None])[0])
 
     def resolve(self, identity: int) -> int:
-        """Return the current id of an entity."""
+        """Return the current id of an entity, after all merges."""
         while identity in self._forward:
             identity = self._forward[identity]
         return identity
 
     def merged_into(self, identity: int) -> frozenset[int]:
-        """Return every id that the entity of an id had, its current one included."""
+        """Return all ids that were merged into an entity, including its current one."""
         current = self.resolve(identity)
         return frozenset({current, *(loser for loser in self._forward if self.resolve(loser) == current)})
 
     def name_of(self, identity: int) -> str:
-        """Return the words for an entity, "" where it is unknown."""
+        """Return the caption or label of an entity, "" if it is unknown."""
         entity = self.get(identity)
         return "" if entity is None else entity.caption or entity.label
 

@@ -1,4 +1,4 @@
-"""Entities of a loaded map whose thing was seen elsewhere since: they are archived before anybody walks there."""
+"""Archiving of loaded entities whose object was seen elsewhere, before the robot visits the old place."""
 
 from __future__ import annotations
 
@@ -10,32 +10,36 @@ from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.records import EntityState, SceneDelta
 from lodestar.scene.session_changes import ChangeKind, ThingChange
 
-MOST_COMPARED = 3000  # entities up to which a scene is compared; that takes about a second then
+MOST_COMPARED = 3000  # most entities of a scene that is compared; takes about a second
 
 
 @dataclass(frozen=True)
 class SeenElsewhere:
-    """Ids of entities whose thing was seen elsewhere, as of a revision of the scene."""
+    """Ids of entities whose object was seen elsewhere, and the revision of the scene that was compared."""
 
     ids: tuple[int, ...] = ()
     revision: int = 0
 
 
 class MovedThings:
-    """Archive what a loaded map has at a place whose thing stands elsewhere now, under another id.
+    """Archives entities of a loaded map whose object now stands elsewhere under another id.
 
-    Depth archives an entity when it is measured through the old place (VLM-DEWM B.6); this needs no look there. Each
-    entity is archived so once per map: a sighting, or an operator's word, that brings it back is not overruled.
+    No depth measurement through the old place is needed, unlike in the life cycle of VLM-DEWM B.6. An entity
+    is archived in this way at most once per map, so that a sighting or an operator's amendment that restores
+    it is not overruled.
     """
 
     def __init__(self, scene: SceneDictionary) -> None:
         self._scene = scene
         self._archived: set[int] = set()
-        self._compared: tuple[int, int] = (0, -1)  # map and revision of the last comparison
-        self.changes: list[ThingChange] = []  # that it found
+        self._compared: tuple[int, int] = (0, -1)  # (map id, scene revision) of the last comparison
+        self.changes: list[ThingChange] = []  # result of the last comparison
 
     def find(self) -> SeenElsewhere:
-        """Compare the scene with the map as it was loaded. Slow; may run beside the scene's updates."""
+        """Compare the scene with the map as it was loaded; return the entities to archive.
+
+        Slow; may run on another thread than the updates of the scene.
+        """
         scene = self._scene
         state = scene.map_id, scene.revision
         if state == self._compared:
@@ -65,7 +69,10 @@ class MovedThings:
         ]
 
     def archive(self, found: SeenElsewhere) -> list[SceneDelta]:
-        """Archive them, and return the deltas; one that has changed since is left to the next comparison."""
+        """Archive the found entities and return the deltas.
+
+        An entity that has changed since the comparison is skipped; the next comparison covers it.
+        """
         deltas = []
         for identity in found.ids:
             try:

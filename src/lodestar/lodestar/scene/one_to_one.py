@@ -1,4 +1,4 @@
-"""One-to-one assignment over sparse pairs: the best one, and the probability of every pair."""
+"""One-to-one assignment over sparse pairs: the best assignment, and the probability of each pair."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from scipy.sparse.csgraph import connected_components
 
 _ROUNDS = 200
 _CLOSE = 1e-6
-_LIMIT = 50.0  # of a logarithm of a weight
+_LIMIT = 50.0  # limit of the logarithm of a weight
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs that may be one thing. rows, columns: (E,) int. weights: (E,), > 0: how much likelier one thing explains
-    both than two do."""
+    """Pairs of a row object and a column object that may be the same.
+
+    rows, columns: (E,) int. weights: (E,), > 0: likelihood ratio of one object against two. shape: numbers of
+    row and column objects.
+    """
 
     rows: np.ndarray
     columns: np.ndarray
@@ -26,15 +29,15 @@ class Pairs:
 
     @property
     def logs(self) -> np.ndarray:
-        """Return the logarithms (E,) of the weights, bounded."""
+        """Return the logarithms (E,) of the weights, limited in magnitude."""
         with np.errstate(divide="ignore"):
             return np.clip(np.log(self.weights), -_LIMIT, _LIMIT)
 
 
 def best_pairs(pairs: Pairs, least: float = 1.0) -> np.ndarray:
-    """Return which pairs (E,) bool the likeliest one-to-one assignment has (Hungarian method, VLM-DEWM B.1.4).
+    """Return (E,) bool: the pairs in the likeliest one-to-one assignment (Hungarian method, VLM-DEWM B.1.4).
 
-    A pair with a weight below `least` is never taken. Each connected group is solved by itself.
+    A pair with a weight below `least` is never taken. Each connected group is solved separately.
     """
     chosen = np.zeros(len(pairs.rows), bool)
     gains = pairs.logs - np.log(least)
@@ -49,7 +52,7 @@ def best_pairs(pairs: Pairs, least: float = 1.0) -> np.ndarray:
     for edges in np.split(useful[order], np.flatnonzero(np.diff(group[rows][order])) + 1):
         names_a, a = np.unique(pairs.rows[edges], return_inverse=True)
         names_b, b = np.unique(pairs.columns[edges], return_inverse=True)
-        gain = np.zeros((len(names_a), len(names_b) + len(names_a)))  # the last columns leave a row alone
+        gain = np.zeros((len(names_a), len(names_b) + len(names_a)))  # the extra columns mean "unassigned"
         gain[a, b] = gains[edges]
         index = np.full(gain.shape, -1)
         index[a, b] = edges
@@ -61,8 +64,8 @@ def best_pairs(pairs: Pairs, least: float = 1.0) -> np.ndarray:
 def pair_probabilities(pairs: Pairs) -> np.ndarray:
     """Return the probability (E,) of every pair, over all one-to-one assignments.
 
-    Belief propagation (Williams and Lau 2014, "Approximate evaluation of marginal association probabilities"); exact
-    where the pairs form no circle.
+    Belief propagation (Williams and Lau 2014, "Approximate evaluation of marginal association
+    probabilities"); exact if the graph of pairs has no cycle.
     """
     rows, columns = pairs.rows, pairs.columns
     weights = np.exp(pairs.logs)

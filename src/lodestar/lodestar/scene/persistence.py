@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from lodestar.mapping.mover_tracks import is_track
-from lodestar.mapping.records import CaptionVote, Instance, Merge
+from lodestar.mapping.instances.records import CaptionVote, Instance, Merge
+from lodestar.mapping.movers.mover_tracks import is_track
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary
@@ -36,12 +36,15 @@ Arrays = dict[str, np.ndarray]
 
 
 class BadScene(ForeignFile):
-    """The archive does not hold a valid scene."""
+    """Error: the archive does not hold a valid scene."""
 
 
 @dataclass(frozen=True)
 class SavedScene:
-    """A scene that goes on. map_id, session_id: of the voxel map that it belongs to. revision: when it was saved."""
+    """A loaded scene to continue.
+
+    map_id, session_id: of its voxel map. revision: of the scene when it was saved.
+    """
 
     state: SceneState
     map_id: int
@@ -50,9 +53,9 @@ class SavedScene:
 
 
 def scene_to_archive(scene: SceneDictionary) -> Archive:
-    """Return the dictionary's whole state: entities, regions with their ids, and the names that people gave them.
+    """Return the whole state of the dictionary: entities, regions with their ids, and operators' names.
 
-    The dictionary is locked while its records are copied, not while they are converted to text.
+    The dictionary is locked only while its records are copied, not while they are converted to text.
     """
     with scene.lock:
         state = scene.state
@@ -107,7 +110,8 @@ def scene_from_archive(
     """Return the scene written by `scene_to_archive`, for `SceneDictionary.replace`. Raises BadScene.
 
     now: seconds; if the file is from a later time, all its stamps are moved back, so that no sighting lies in
-    the future. resumes: the odometry is still that of the scene, so that jumps since then are applied.
+    the future. resumes: whether the current odometry frame is still that of the scene, so that jumps since
+    then are applied.
     """
     meta, arrays = archive.meta, archive.arrays
     try:
@@ -122,7 +126,7 @@ def scene_from_archive(
         _views_from_arrays(arrays, state.records, shift)
         _vectors_from_arrays(arrays, state.records)
         for record in state.records.values():
-            record.elect(config)
+            record.elect()
         state.forward = {int(a): int(b) for a, b in arrays["forward"]}
         _check_forward(state.forward)
         state.covisibility.from_array(arrays["covisible"], shift)
@@ -134,7 +138,7 @@ def scene_from_archive(
         state.names = RegionNames.of_meta(meta)
         state.tracker.restore(meta, arrays)
         state.tracker.move(np.asarray(meta.get("regions_moved", np.eye(4)), float))
-        for identity in meta.get("movers", ()) if resumes else ():  # who followed the predecessor knows them
+        for identity in meta.get("movers", ()) if resumes else ():  # still known to subscribers
             state.journal.removed(int(identity))
         if resumes and "map_from_odom" in meta:
             state.resume_odometry(np.array(meta["map_from_odom"], np.float64).reshape(4, 4))
@@ -149,7 +153,10 @@ def scene_part(
     put: Callable[[SavedScene], Callable[[], object]],
     kept: Callable[[], object] = lambda: None,
 ) -> ArchivePart[SavedScene]:
-    """Return the part of a saved map with entities and regions."""
+    """Return the part of a saved map that holds entities and regions.
+
+    See `ArchivePart`, also for put and kept. now(): seconds.
+    """
 
     def build(archive: Archive) -> SavedScene:
         return scene_from_archive(archive, scene.config, now())
@@ -274,7 +281,10 @@ def _views_from_arrays(
 
 
 def _vectors_to_arrays(records: list[EntityRecord]) -> Arrays:
-    """Return the vectors by channel, model and length: a matrix and its owners each, listed in "channels" as JSON."""
+    """Return the vectors of the records, grouped by channel, model and length.
+
+    Each group is a matrix and an array of its owners; the groups are listed in "channels" as JSON.
+    """
     groups: dict[tuple[str, str, int], tuple[list[int], list[np.ndarray], list[float]]] = {}
     for record in records:
         for channel, embedding in record.embeddings.items():

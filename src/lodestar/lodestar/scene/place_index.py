@@ -7,11 +7,14 @@ from math import floor, isfinite
 import numpy as np
 
 CELL = 2.0  # metres
-_WIDE = 64  # cells of a box from which it is looked at in every look-up; chosen: 16 m x 16 m
+_WIDE = 64  # cells; larger boxes are checked in every look-up; chosen: 16 m x 16 m
 
 
 class PlaceIndex:
-    """Ids by place in plan, in square cells. The cost of a look-up does not depend on the number of ids."""
+    """Index of ids by position in plan, in square cells.
+
+    The cost of a look-up does not depend on the number of ids.
+    """
 
     def __init__(self, cell: float = CELL) -> None:
         self._cell = cell
@@ -19,7 +22,7 @@ class PlaceIndex:
         self._where: dict[int, tuple[int, int]] = {}
 
     def put(self, identity: int, x: float, y: float) -> None:
-        """Set the place of an id to (x, y), metres."""
+        """Set the position of an id to (x, y), metres."""
         cell = floor(x / self._cell), floor(y / self._cell)
         if self._where.get(identity) == cell:
             return
@@ -37,7 +40,7 @@ class PlaceIndex:
                 del self._ids[cell]
 
     def near(self, x: float, y: float, radius: float) -> list[int]:
-        """Return every id within `radius` metres of (x, y), ascending, and some that are slightly farther away."""
+        """Return all ids within `radius` metres of (x, y), ascending, and some slightly farther away."""
         first, last = floor((x - radius) / self._cell), floor((x + radius) / self._cell)
         low, high = floor((y - radius) / self._cell), floor((y + radius) / self._cell)
         found: list[int] = []
@@ -48,7 +51,7 @@ class PlaceIndex:
 
 
 class BoxIndex:
-    """Ids by the boxes that they fill in plan. The cost of a look-up does not depend on the number of ids."""
+    """Index of ids by their boxes in plan. The cost of a look-up does not depend on the number of ids."""
 
     def __init__(self, cell: float = CELL) -> None:
         self._cell = cell
@@ -57,7 +60,7 @@ class BoxIndex:
         self._wide: dict[int, None] = {}
 
     def put(self, identity: int, low: np.ndarray, high: np.ndarray) -> None:
-        """Set the box of an id, corners (2+,) in metres. One that is not finite may be anywhere."""
+        """Set the box of an id, corners (2+,) in metres. A box that is not finite matches every look-up."""
         span = self._span(low, high)
         if span is not None and self._spans.get(identity) == span:
             return
@@ -80,7 +83,7 @@ class BoxIndex:
                 del self._ids[cell]
 
     def near(self, low: np.ndarray, high: np.ndarray) -> list[int]:
-        """Return every id whose box touches a box in plan, ascending, and some whose boxes lie beside it."""
+        """Return all ids whose boxes touch a given box in plan, ascending, and some with boxes beside it."""
         span = self._span(low, high)
         if span is None:
             return sorted((*self._spans, *self._wide))
@@ -90,7 +93,10 @@ class BoxIndex:
         return sorted(found)
 
     def _span(self, low: np.ndarray, high: np.ndarray) -> tuple[int, int, int, int] | None:
-        """Return the first and the last cell of a box; None for one that is not finite or fills very many."""
+        """Return the first and the last cell of a box: column, row, column, row.
+
+        None for a box that is not finite or covers very many cells.
+        """
         corners = float(low[0]), float(low[1]), float(high[0]), float(high[1])
         if not all(map(isfinite, corners)):
             return None

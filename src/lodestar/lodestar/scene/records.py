@@ -8,12 +8,12 @@ from enum import Enum, IntEnum
 
 import numpy as np
 
-from lodestar.mapping.records import Merge
+from lodestar.mapping.instances.records import Merge
 from lodestar.perception.frames import ImageBox
 
 
 class EntityState(IntEnum):
-    """Life of an entity (VLM-DEWM B.6)."""
+    """Life-cycle states of an entity (VLM-DEWM B.6)."""
 
     ACTIVE = 0
     UNCERTAIN = 1
@@ -22,7 +22,7 @@ class EntityState(IntEnum):
 
 @dataclass(frozen=True)
 class View:
-    """A pose from which an entity was seen well. map_from_camera: (4, 4). quality in [0, 1]."""
+    """A camera pose from which an entity was clearly seen. map_from_camera: (4, 4). quality in [0, 1]."""
 
     stamp: float
     map_from_camera: np.ndarray
@@ -33,7 +33,7 @@ class View:
 
 @dataclass(frozen=True)
 class Embedding:
-    """A named unit vector, (D,) float32."""
+    """A unit vector, (D,) float32, and the name of the model that computed it."""
 
     model: str
     vector: np.ndarray
@@ -48,7 +48,7 @@ def same_embedding(first: Embedding | None, second: Embedding | None) -> bool:
 
 @dataclass(frozen=True)
 class Stated:
-    """A relation to another entity that a person stated. predicate: as in query graphs, such as On."""
+    """A relation to another entity that a person stated. predicate: as in query graphs, such as "On"."""
 
     predicate: str
     other: int
@@ -59,10 +59,10 @@ class Stated:
 class Entity:
     """A confirmed object of the scene, in `map`, metres. Captions and labels are untrusted text.
 
-    mean: (3,), covariance: (3, 3), box_min, box_max: (3,).
-    covisible, neighbors: entity id -> weight in [0, 1].
-    front: (3,) unit vector in map that its front faces, color: (3,) mean RGB in [0, 1]; None where unknown.
-    stated: what people said of its place.
+    mean: (3,), covariance: (3, 3), box_min, box_max: (3,). covisible: id -> weight in [0, 1] of entities seen
+    together with it; neighbors: id -> weight in [0, 1] of entities near it. front: (3,) unit vector in map,
+    direction that its front faces; color: (3,) mean RGB in [0, 1]; None if unknown. stated: relations to
+    other entities that people stated.
     """
 
     id: int
@@ -113,7 +113,10 @@ class SceneDelta:
 
 @dataclass(frozen=True)
 class Region:
-    """A room or a room-like area. `id` is its value in the region mask. plates: untrusted, as `sign_text` gives it."""
+    """A room or a room-like area.
+
+    id: its value in the region mask. plates: untrusted texts in the form returned by `sign_text`.
+    """
 
     id: int
     label: str
@@ -121,14 +124,14 @@ class Region:
     area: float
     centroid: np.ndarray
     neighbors: tuple[int, ...] = ()
-    named: bool = False  # whether the label is an operator's word
-    plates: tuple[str, ...] = ()  # what plates beside its doors say, the surest first
+    named: bool = False  # whether an operator gave the label
+    plates: tuple[str, ...] = ()  # texts of the plates beside its doors, the surest first
 
 
 class Refusal(Enum):
-    """Reasons why no amendment of a request was carried out; the values are the codes of AmendScene."""
+    """Reasons why a request for amendments was refused; the values are the codes of AmendScene."""
 
     UNKNOWN_ENTITY = 11280
-    STALE = 11281  # the entity has changed since
+    STALE = 11281  # the entity has changed since `expected_revision`
     BAD_REQUEST = 11282
-    UNAVAILABLE = 11289  # nobody answers; it may be tried again
+    UNAVAILABLE = 11289  # the scene's server does not answer; the request may be repeated

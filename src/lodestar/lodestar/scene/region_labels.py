@@ -1,4 +1,4 @@
-"""Regions with their labels, from the entities in them and the plates beside their doors."""
+"""Labelling of regions by the entities in them and the plates beside their doors."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from lodestar.scene.signs import plates_by_region, signs_of
 def labelled_regions(
     regions: Iterable, records: Mapping[int, EntityRecord], rooms: RegionMap
 ) -> tuple[Region, ...]:
-    """Return regions (id, area, centroid, neighbors), as grid.regions gives them, with labels and plates.
+    """Return the regions with labels and plates.
 
-    records: of the scene, by id. rooms: with the regions' mask.
+    regions: (id, area, centroid, neighbors) each, as returned by grid.regions. records: entities of the
+    scene, by id. rooms: with the regions' mask.
     """
     inside: dict[int, list[EntityRecord]] = {}
     for record in records.values():
-        if evidence_of(record.label):  # few labels tell of a room
+        if evidence_of(record.label):  # few labels indicate a room
             inside.setdefault(record.region_id, []).append(record)
     plates = plates_by_region(signs_of(records), rooms)
     found = []

@@ -1,4 +1,4 @@
-"""Operators' words for regions; each is tied to a place, because regions grow, merge and are found anew."""
+"""Operators' names for regions; each is tied to a place, because regions grow, merge and are recomputed."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Region
 from lodestar.scene.regions import RegionMap
 
-MAX_LABEL = 60  # characters
-MAX_NAMES = 1000  # of one map
+MAX_LABEL = 60  # most characters of a name
+MAX_NAMES = 1000  # most names of one map
 
 
 class BadRegionName(ValueError):
-    """The word or the region will not do; the message says what will."""
+    """Error: the name or the region is not valid. The message says why."""
 
 
 class UnknownRegion(BadRegionName):
-    """There is no such region."""
+    """Error: the region does not exist."""
 
 
 class RegionNames:
-    """Words by the place (2,) in map at which they were given."""
+    """Operators' names for regions, each stored with the place (2,) in map at which it was given."""
 
     def __init__(self) -> None:
         self._names: list[tuple[str, np.ndarray]] = []
-        self.changes = 0  # how often a name was given or taken back
+        self.changes = 0  # number of times a name was given or revoked
 
     def __len__(self) -> int:
         return len(self._names)
 
     def name(self, rooms: RegionMap, region: int, point: np.ndarray | None, label: str) -> Region:
-        """The region as it is called from now on; "" takes the operator's word back.
+        """Name a region and return it with its new name; label "" revokes the operator's name.
 
-        region: id, 0 = the one at `point`. Raises UnknownRegion, BadRegionName.
+        region: id, 0 = the region at `point`. Raises UnknownRegion, BadRegionName.
         """
         if region == 0 and point is not None:
             region = int(rooms.at(np.asarray(point, float)[None, :2])[0])
@@ -62,7 +62,10 @@ class RegionNames:
         return named
 
     def applied(self, rooms: RegionMap, regions: tuple[Region, ...]) -> tuple[Region, ...]:
-        """The regions with operators' words in the place of what their contents say; the newest word counts."""
+        """Return the regions with operators' names in place of their computed labels.
+
+        If a region has several names, the newest counts.
+        """
         words: dict[int, str] = {}
         for word, place in self._names:
             words[int(rooms.at(place[None])[0])] = word
@@ -74,16 +77,19 @@ class RegionNames:
         )
 
     def move(self, correction: MapCorrection) -> None:
-        """Follow a correction of the map: each name with the part that it lies in."""
+        """Apply a correction of the map: each name moves with its part of the map."""
         self._names = [(word, correction.moved_place(place)) for word, place in self._names]
 
     def to_meta(self) -> list[list[Any]]:
-        """Plain data for a saved map."""
+        """Return the names as plain data for a saved map."""
         return [[word, float(place[0]), float(place[1])] for word, place in self._names]
 
     @staticmethod
     def of_meta(meta: Mapping[str, Any]) -> RegionNames:
-        """The names of a saved map; one without any has none. Raises ValueError, TypeError for what are none."""
+        """Return the names in the meta data of a saved map; empty if it has none.
+
+        Raises ValueError, TypeError for invalid data.
+        """
         names = RegionNames()
         for word, x, y in meta.get("region_names", ()):
             place = np.array([float(x), float(y)])
@@ -94,7 +100,10 @@ class RegionNames:
 
 
 def _inside(rooms: RegionMap, region: int, point: np.ndarray) -> np.ndarray:
-    """The point where it lies in the region, else the nearest place that does; a centroid may lie outside."""
+    """Return the point if it lies in the region, else the nearest place in the region.
+
+    The centroid of a region, for example, may lie outside.
+    """
     if int(rooms.at(point[None])[0]) == region:
         return point
     places = rooms.places_of(region)

@@ -1,4 +1,4 @@
-"""Room labels of regions, from the entities in them."""
+"""Room labels of regions, from the entities and plates in them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from lodestar.geometry.poses import inverse
 from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.scene.records import EntityState, Region
 
-ON_PLATE = 0.9  # weight of a label that a plate says; chosen
-#: What has numbers of its own: the number after one of these is no room's.
+ON_PLATE = 0.9  # weight of a label read from a plate; chosen
+#: Words that have numbers of their own: a number after one of these is no room number.
 _NUMBERED = frozenset(
     {"floor", "level", "storey", "story", "building", "block", "wing", "exit", "gate", "elevator", "lift",
      "stair", "stairs", "staircase", "stairwell", "phone", "tel", "ext", "extension", "fax", "locker", "zone"}
@@ -26,14 +26,20 @@ UNSURE = 1.0  # evidence for "no named room"; a single typical object outweighs 
 
 
 def is_called(region: Region, names: Collection[str]) -> bool:
-    """Whether a region goes by one of the names, by the canonical words of rooms, or by a plate that names it."""
+    """Return whether a region has one of the names: as its label or on one of its plates.
+
+    Labels are compared in canonical words.
+    """
     if region.label and _room(region.label) in {_room(name) for name in names}:
         return True
     return any(_is_on(region.plates, name) for name in names) if region.plates else False
 
 
 def _is_on(plates: Collection[str], name: str) -> bool:
-    """Return whether a plate says a name ("kitchen"), or its words after a kind of room: "204" of "room 204"."""
+    """Return whether a plate shows a room's name ("kitchen"), or the name without the kind of room.
+
+    For "room 204" the plate may read "204".
+    """
     words = words_of(name)
     said = [words_of(plate) for plate in plates]
     if words in said:
@@ -43,7 +49,10 @@ def _is_on(plates: Collection[str], name: str) -> bool:
 
 
 def _has_marks(plate: list[str], marks: list[str]) -> bool:
-    """Return whether a plate has these words in a row, as a room's: "floor 2" has no "2"."""
+    """Return whether a plate has these words in a row as a mark of a room.
+
+    "floor 2", for example, does not have the mark "2".
+    """
     for start in range(len(plate) - len(marks) + 1):
         if plate[start : start + len(marks)] == marks and (start == 0 or plate[start - 1] not in _NUMBERED):
             return True
@@ -56,7 +65,7 @@ def _room(name: str) -> str:
 
 
 class Occupant(Protocol):
-    """Properties of an entity that tell its room."""
+    """Interface of an entity with the properties that indicate the room in which it is."""
 
     @property
     def label(self) -> str: ...
@@ -70,7 +79,7 @@ class Occupant(Protocol):
 
 @lru_cache(maxsize=4096)
 def evidence_of(label: str) -> tuple[tuple[str, float], ...]:
-    """Return the rooms that a thing of this label tells of, with their weights."""
+    """Return the rooms that an object of this label indicates, with their weights."""
     lexicon = load_lexicon()
     name = lexicon.canonical(label)
     for candidate in (name, *lexicon.wider(name or "")):
@@ -81,9 +90,9 @@ def evidence_of(label: str) -> tuple[tuple[str, float], ...]:
 
 
 def label_region(entities: Iterable[Occupant], plates: Iterable[str] = ()) -> tuple[str, float]:
-    """Return a room label and its weight in [0, 1] from the plates of a room, else from the entities inside.
+    """Return a room's label and its weight in [0, 1], from its plates, else from the entities inside.
 
-    ("", 0) without evidence.
+    Without evidence it is ("", 0).
     """
     lexicon = load_lexicon()
     for plate in plates:
@@ -103,7 +112,7 @@ def label_region(entities: Iterable[Occupant], plates: Iterable[str] = ()) -> tu
 
 
 class RegionMap:
-    """Map from places to regions. `regions` holds their records by id."""
+    """Map from places to ids of regions. `regions`: records of the regions, by id."""
 
     def __init__(self, reach: float) -> None:
         self.regions: dict[int, Region] = {}
@@ -113,16 +122,20 @@ class RegionMap:
         self._origin = np.zeros(2)
         self._resolution = 1.0
         self._mask_from_map = np.eye(4)
-        # at most one: (K, 2) places where two rooms meet, by their ids; copies share it
+        # at most one dict, computed lazily: ids of two rooms -> (K, 2) places where they meet; shared by copies
         self._openings: list[dict[tuple[int, int], np.ndarray]] = []
 
     @property
     def is_empty(self) -> bool:
-        """Return whether no place has a region."""
+        """Return whether the map has no cell with a region."""
         return self._mask.size == 0
 
     def set_mask(self, mask: np.ndarray, origin: tuple[float, float], resolution: float) -> None:
-        """Replace the regions' cells: (rows, columns) unsigned, 0 = none, row 0 has the lowest y."""
+        """Replace the regions of the cells.
+
+        mask: (rows, columns) unsigned, 0 = none, row 0 has the lowest y. origin: corner of cell (0, 0),
+        metres.
+        """
         self._origin, self._resolution = np.asarray(origin, float), resolution
         self._mask_from_map = np.eye(4)
         self._openings = []
@@ -132,7 +145,7 @@ class RegionMap:
         self._mask, self._gap = np.asarray(mask), None
 
     def places_of(self, region: int) -> np.ndarray:
-        """(N, 2) middles of the cells of a region, in map."""
+        """Return the centres (N, 2), in map, of a region's cells."""
         rows, columns = (
             np.nonzero(self._mask == region)
             if self._gap is None
@@ -143,7 +156,10 @@ class RegionMap:
         return places @ back[:2, :2].T + back[:2, 3]
 
     def move(self, correction: MapCorrection) -> None:
-        """Follow a correction of the map. The mask of a map that moves by parts stays until rooms are found again."""
+        """Apply a correction of the map.
+
+        If parts of the map move differently, the mask stays as it is until rooms are recomputed.
+        """
         if correction.is_rigid:
             self._mask_from_map = self._mask_from_map @ inverse(correction.jump)
         self._openings = []
@@ -153,15 +169,18 @@ class RegionMap:
         }
 
     def is_as(self, other: RegionMap | None) -> bool:
-        """Return whether this is the other map, or a copy of it that has not changed since."""
+        """Return whether the other map is this one, or an unchanged copy of it."""
         return other is not None and self._openings is other._openings
 
     def openings(self, one: int, other: int) -> np.ndarray:
-        """(K, 2) places in map where the floors of two regions meet, as in a doorway; none where a wall is between."""
+        """Return the places (K, 2) in map where the floors of two regions meet, as in a doorway.
+
+        Empty if a wall separates them.
+        """
         return self.all_openings().get((min(one, other), max(one, other)), np.zeros((0, 2)))
 
     def all_openings(self) -> Mapping[tuple[int, int], np.ndarray]:
-        """Return `openings` of every two regions, the smaller id first, that have any."""
+        """Return the `openings` of all pairs of regions that have any, by (smaller id, larger id)."""
         if not self._openings:
             self._openings.append(self._all_openings())
         return self._openings[0]
@@ -183,16 +202,19 @@ class RegionMap:
         return {(int(a), int(b)): places[(pairs == (a, b)).all(axis=1)] for a, b in np.unique(pairs, axis=0)}
 
     def _nearest(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return, per cell, the region of the nearest cell with one and the distance to it, metres; computed lazily."""
+        """Return, per cell, the region of the nearest cell that has one, and the distance to it in metres.
+
+        Computed at the first call.
+        """
         if self._gap is None:
             gap, (rows, columns) = ndimage.distance_transform_edt(self._mask == 0, return_indices=True)
             self._mask, self._gap = self._mask[rows, columns].astype(np.int64), gap * self._resolution
         return self._mask, self._gap
 
     def at(self, points: np.ndarray, reach: float | None = None) -> np.ndarray:
-        """Return region ids (N,) of points (N, 2+): of their cell or the nearest one within reach, else 0.
+        """Return the region ids (N,) of points (N, 2+): of their cell, else of the nearest cell; 0 = none.
 
-        reach: metres; by default that of the map.
+        reach: largest distance, metres, of that nearest cell; by default that of the map.
         """
         limit = self._reach if reach is None else reach
         if self.is_empty:

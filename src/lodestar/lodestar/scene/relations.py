@@ -1,4 +1,4 @@
-"""Relations between things that somebody states, as kept beside the entities (VLM-DEWM 3.2.3)."""
+"""Relations between objects that an operator or expert stated, stored beside the entities (VLM-DEWM 3.2.3)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import Any
 
 from lodestar.scene.records import Stated
 
-MAX_RELATIONS = 1000  # of one scene; the oldest is dropped first
+MAX_RELATIONS = 1000  # most relations of one scene; the oldest is dropped first
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A stated relation. arguments: names as the author gives them; entities: ids among them, in their order."""
+    """A stated relation.
+
+    arguments: names as the author gave them. entities: ids of those arguments that are entities, in order.
+    """
 
     predicate: str
     arguments: tuple[str, ...]
@@ -30,7 +33,7 @@ class Relation:
 
 
 class RelationTable:
-    """The newest statement about each predicate and its arguments."""
+    """The latest statement for each predicate with its arguments."""
 
     def __init__(self, relations: Iterable[Relation] = ()) -> None:
         self._relations: dict[tuple[str, tuple[str, ...]], Relation] = {}
@@ -43,7 +46,7 @@ class RelationTable:
         return iter(self._relations.values())
 
     def put(self, relation: Relation) -> Relation | None:
-        """State a relation; return what was stated before."""
+        """Store a relation; return the earlier statement that it replaces, or None."""
         self._changes += 1
         before = self._relations.pop((relation.predicate, relation.arguments), None)
         self._relations[relation.predicate, relation.arguments] = relation
@@ -54,8 +57,10 @@ class RelationTable:
     def stated_of(
         self, identity: int, author: str, resolve: Callable[[int], int], merges: int
     ) -> tuple[Stated, ...]:
-        """Return the relations of an entity to others that an author stated, and nobody since. merges: their number so
-        far; what `resolve` returns changes with it alone.
+        """Return an author's statements about an entity and another entity, as far as they are the latest.
+
+        A later statement of another author on the same predicate and arguments replaces them. merges: number
+        of merges so far; the result of `resolve` changes only with it.
         """
         if self._by_entity[0] != (self._changes, merges, author):
             found = defaultdict[int, list[Stated]](list)
@@ -68,14 +73,14 @@ class RelationTable:
         return self._by_entity[1].get(identity, ())
 
     def to_meta(self) -> list[list[Any]]:
-        """Return plain data for a saved map."""
+        """Return the relations as plain data for a saved map."""
         return [
             [r.predicate, list(r.arguments), list(r.entities), r.negated, r.author, r.reason] for r in self
         ]
 
     @staticmethod
     def of_meta(rows: Iterable[Any]) -> RelationTable:
-        """Return the table of `to_meta`. Raises ValueError, TypeError for what is none."""
+        """Return the table from the data of `to_meta`. Raises ValueError, TypeError for invalid data."""
         return RelationTable(
             Relation(
                 str(predicate),

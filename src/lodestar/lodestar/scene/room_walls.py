@@ -1,4 +1,4 @@
-"""Whether two things of different rooms lie beside each other, or a wall stands between them."""
+"""Test whether a wall stands between two objects of different rooms."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import numpy as np
 
 from lodestar.scene.regions import RegionMap
 
-_AROUND = 0.6  # metres by which the way through an opening may be longer than the gap; chosen: half a doorway and a box
-_NEAR = 1.5  # metres in plan up to which boxes may be beside each other; chosen: one step, as half of NextTo
-_INSET = 0.1  # metres by which a box may have been measured into a wall; chosen: two voxels
+_AROUND = 0.6  # metres by which a path through an opening may exceed the gap; chosen: half a doorway, a box
+_NEAR = 1.5  # metres in plan within which boxes may be beside each other; chosen: one step, as half of NextTo
+_INSET = 0.1  # metres by which a box may extend into a wall by measurement error; chosen: two voxels
 
 
 def _off(places: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the distances (K, N) in plan of places (K, 2) from boxes (N, 2+)."""
+    """Return the distances (K, N), metres in plan, of K places from N boxes.
+
+    places: (K, 2). low, high: corners (N, 2+).
+    """
     outside = np.maximum(
         np.maximum(low[None, :, :2] - places[:, None], places[:, None] - high[None, :, :2]), 0.0
     )
@@ -28,10 +31,11 @@ def walled_off(
     other_low: np.ndarray,
     other_high: np.ndarray,
 ) -> np.ndarray:
-    """Return (N,) bool: the boxes (N, 3) lie in different regions (N,), and no opening between these lies between them.
+    """Return (N,) bool: whether a wall stands between two boxes.
 
-    A region of 0 is not known, and nothing is walled off from it. Nor is what is near a box that reaches into its
-    region: such a box stands on the boundary of two regions of one room, and hides the opening that it stands in.
+    This is so if the boxes (N, 3) lie in different regions (N,) and no opening between these regions lies
+    between them. Region 0 is unknown and never walled off; nor is a box that extends into the other's region,
+    because it stands on the boundary of two regions of one room and hides the opening there.
     """
     walled = (region != other_region) & (region > 0) & (other_region > 0)
     if rooms.is_empty or not walled.any():
@@ -39,10 +43,10 @@ def walled_off(
     apart = np.flatnonzero(walled)
     one, two = region[apart].astype(np.int64), other_region[apart].astype(np.int64)
     span = int(max(one.max(), two.max())) + 1
-    keys = np.minimum(one, two) * span + np.maximum(one, two)  # one number for a pair of rooms
+    keys = np.minimum(one, two) * span + np.maximum(one, two)  # one key per pair of rooms
     order = np.argsort(keys, kind="stable")
     keys, apart = keys[order], apart[order]
-    for (a, b), places in rooms.all_openings().items():  # few of all pairs of rooms
+    for (a, b), places in rooms.all_openings().items():  # few pairs of rooms have openings
         first, last = np.searchsorted(keys, (a * span + b, a * span + b + 1))
         if first == last or b >= span:
             continue
@@ -62,7 +66,10 @@ def walled_off(
 
 
 def _reaches(rooms: RegionMap, low: np.ndarray, high: np.ndarray, region: np.ndarray) -> np.ndarray:
-    """Return (N,) bool: a corner, an edge or the middle of a box (N, 3), `_INSET` inside, lies in a region (N,)."""
+    """Return (N,) bool: whether a box (N, 3) extends into a region (N,) by more than `_INSET` metres.
+
+    Tested are its corners, the middles of its edges and its centre.
+    """
     middle, half = (low + high)[:, :2] / 2.0, np.maximum((high - low)[:, :2] / 2.0 - _INSET, 0.0)
     sides = np.array([(x, y) for x in (-1.0, 0.0, 1.0) for y in (-1.0, 0.0, 1.0)])
     places = middle[:, None] + sides * half[:, None]

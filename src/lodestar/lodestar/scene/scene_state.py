@@ -1,4 +1,4 @@
-"""Applies instances, merges, sightings, absences and misses to the records of the scene dictionary."""
+"""State of the scene dictionary: applies instances, merges, sightings, absences and misses to the records."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from lodestar.geometry.corrections import Anchor
 from lodestar.geometry.map_correction import MapCorrection
 from lodestar.grid.regions import RegionTracker
 from lodestar.keyframes.records import Keyframe
-from lodestar.mapping.mover_tracks import is_track
-from lodestar.mapping.records import Absence, Instance, Merge, Miss, Observation
+from lodestar.mapping.instances.records import Absence, Instance, Merge, Miss, Observation
+from lodestar.mapping.movers.mover_tracks import is_track
 from lodestar.perception.frames import ImageBox
 from lodestar.perception.signs import SignReading
 from lodestar.scene.adjacency import Covisibility, nearest_by_hellinger
@@ -31,13 +31,22 @@ from lodestar.scene.regions import RegionMap
 from lodestar.scene.relations import RelationTable
 from lodestar.scene.signs import FIRST_SIGN, SignBook, is_sign
 
-MAX_SHOWN = 4  # keyframes remembered per instance, for future views
+SCENE_CLEAR_LOOK = 0.6  # free share, 0..1, of an absence that counts as a clear look; chosen
+SCENE_COVISIBLE_GAIN = 0.2  # share of the missing weight gained per joint sighting; chosen
+SCENE_COVISIBLE_HALF_LIFE = 600.0  # seconds in which the weight of an edge halves; chosen
+SCENE_COVISIBLE_DISTANCE = 4.0  # metres beyond which joint sightings do not count; chosen
+SCENE_MAX_COVISIBLE = 12  # edges per entity; chosen
+SCENE_MAX_NEIGHBORS = 8  # Hellinger neighbours per entity; chosen
+SCENE_NEIGHBOR_RADIUS = 3.0  # metres within which Hellinger neighbours are searched; chosen
+SCENE_NEIGHBOR_MOTION = 0.1  # metres of motion after which the neighbours are recomputed; chosen
+
+MAX_SHOWN = 4  # keyframes stored per instance, for future views
 MAX_INSTANCES_SHOWN = 4096
 MAX_TOGETHER = 24  # entities of one image whose pairs count as seen together
 
 
 class SceneState:
-    """Records of entities, their links, and their changes. Not safe for threads: the dictionary holds the lock.
+    """Records of entities, their links, and their changes. Not thread-safe: the dictionary holds the lock.
 
     The cost of a change does not depend on the number of entities, except for jumps of the map.
     """
@@ -49,15 +58,13 @@ class SceneState:
         self.journal = Journal()
         self.queue = EnrichmentQueue()
         self.rooms = RegionMap(config.region_reach)
-        self.covisibility = Covisibility(
-            config.covisible_gain, config.covisible_half_life, config.max_covisible
-        )
+        self.covisibility = Covisibility(SCENE_COVISIBLE_GAIN, SCENE_COVISIBLE_HALF_LIFE, SCENE_MAX_COVISIBLE)
         self.places = PlaceIndex()
         self.stamp = 0.0
         self.names = RegionNames()
         self.tracker = RegionTracker()
-        self.on_floor: OnFloor | None = None  # which places the rooms in use tell of; None = all
-        self._floor = 0  # whose rooms are in use
+        self.on_floor: OnFloor | None = None  # tests which places the rooms in use cover; None = all
+        self._floor = 0  # floor whose rooms are in use
         self._other_floors: dict[int, FloorRooms] = {}
         self.signs = SignBook()
         self.relations = RelationTable()
@@ -65,10 +72,10 @@ class SceneState:
         self._anchor = Anchor()
         self._odom_from_camera = np.eye(4)
         self.forward: dict[int, int] = {}
-        self._shown: dict[int, tuple[tuple[Keyframe, ImageBox], ...]] = {}  # by instance, the newest last
+        self._shown: dict[int, tuple[tuple[Keyframe, ImageBox], ...]] = {}  # by instance, newest last
         self._movers: set[int] = set()  # people and animals
-        self._archived: dict[int, None] = {}  # in the order in which they were archived
-        self.orphans: set[int] = set()  # entities whose instances the voxel map has lost with its process
+        self._archived: dict[int, None] = {}  # ordered by time of archiving
+        self.orphans: set[int] = set()  # entities whose instances the voxel map lost at its restart
         self._early: set[int] | None = None  # entities added between a restart of the voxel map and its claim
 
     def resolve(self, identity: int) -> int:
@@ -84,33 +91,36 @@ class SceneState:
     # ------------------------------------------------------------------ events
 
     def restart_odometry(self) -> None:
-        """Expect another odometry with the next delta, which then shows no jump."""
+        """Expect another odometry frame with the next delta, so that it is not taken for a jump."""
         self._anchor.resume(None)
 
     @property
     def map_from_odom(self) -> np.ndarray | None:
-        """Return the last map <- odom that the scene has followed, (4, 4); None before the first."""
+        """Return the last applied map <- odom, (4, 4); None before the first."""
         return self._anchor.last
 
     def resume_odometry(self, map_from_odom: np.ndarray) -> None:
-        """Continue the previous odometry. map_from_odom: (4, 4), its last correction."""
+        """Continue in the previous odometry frame.
+
+        map_from_odom: (4, 4), the last one applied.
+        """
         self._anchor.resume(map_from_odom)
 
     def await_claim(self) -> None:
-        """Expect a claim: the voxel map was restarted, and what it still knows is not known yet."""
+        """Prepare for `claim`: the voxel map was restarted, and its remaining instances are not known yet."""
         self._early = set()
 
     def claim(self, known: Iterable[int], merges: list[Merge]) -> None:
-        """Take the instances that a restarted voxel map knows; entities without one must be seen again.
+        """Set the instances that a restarted voxel map knows; entities without one become orphans.
 
-        Such an entity is kept. A new instance of its kind at its place continues it, as with an archived entity;
-        also one that came before the claim.
+        Orphans are kept but must be seen again: a new instance of the same kind and place continues an
+        orphan, as it does an archived entity. This holds too for instances that were added before the claim.
         """
         early, self._early = self._early or set(), None
         lost = set(self.records) - {self.resolve(identity) for identity in known} - early
         self.orphans = {
             identity for identity in lost if identity < FIRST_SIGN
-        }  # signs and movers are not the voxel map's
+        }  # signs and movers are not instances of the voxel map
         self.counts["orphans"] = len(self.orphans)
         for identity in sorted(early & set(self.records)):
             self._continue_former(self.records[identity], merges)
@@ -118,9 +128,9 @@ class SceneState:
     def follow_jump(
         self, map_from_odom: np.ndarray, observations: Sequence[Observation], stamp: float | None = None
     ) -> None:
-        """Follow a jump of map <- odom at a stamp; new measurements of the voxel map are applied afterwards.
+        """Apply a jump of map <- odom at a stamp to all records, before new measurements are applied.
 
-        The size of a jump is measured at the camera of these observations, or else of the last ones.
+        The size of a jump is measured at the camera of the observations, or else of the last ones.
         """
         if observations:
             self._odom_from_camera = np.asarray(observations[0].odom_from_camera, float)
@@ -129,7 +139,10 @@ class SceneState:
                 self._move(correction)
 
     def _move(self, correction: MapCorrection) -> None:
-        """Move everything, or nothing where that fails: it is computed beside, then used."""
+        """Apply a correction of the map to all records, or to none if it fails.
+
+        All results are computed before any is stored.
+        """
         records = {identity: copy(record) for identity, record in self.records.items()}
         rooms, names = copy(self.rooms), copy(self.names)
         rooms.move(correction)
@@ -160,15 +173,15 @@ class SceneState:
                 continue
             record = self.records.get(instance.id)
             if record is None:
-                self._add(EntityRecord.of(instance, self.config), merges)
+                self._add(EntityRecord.of(instance), merges)
             else:
-                record.update(instance, self.config)
+                record.update(instance)
                 self._placed(record)
             self.orphans.discard(instance.id)
             self.journal.mark(instance.id, seen=True)
 
     def take_signs(self, reading: SignReading, merges: list[Merge]) -> None:
-        """Create and update the entities of signs that views agree on."""
+        """Create and update the entities of signs on which several views agree."""
         last = self.map_from_odom
         map_from_odom = reading.map_from_odom if last is None else last
         first = max([FIRST_SIGN, *(i + 1 for i in (*self.records, *self.forward) if is_sign(i))])
@@ -177,8 +190,9 @@ class SceneState:
         self.take_observations(observations, map_from_odom)
 
     def expire_movers(self, stamp: float) -> list[int]:
-        """Remove the people and animals that were not seen within `mover_life` of a stamp; return their ids. Those of
-        later stamps are of a clock that went back.
+        """Remove the people and animals not seen within `mover_life` of a stamp; return their ids.
+
+        Those with much later stamps, from before the clock was set back, are removed too.
         """
         life = self.config.mover_life
         gone = [i for i in self._movers if abs(stamp - self.records[i].last_seen) > life]
@@ -199,10 +213,10 @@ class SceneState:
         self._continue_former(record, merges)
 
     def _continue_former(self, record: EntityRecord, merges: list[Merge]) -> None:
-        """Merge the archived or lost entity that is the same thing, if there is one, into a new one."""
+        """Merge an archived or orphaned entity into a new one if both are the same object."""
         x, y = record.instance.centroid[:2]
-        near = self.places.near(float(x), float(y), twin_reach(record, self.config))
-        former = archived_twin(record, ((i, self.records[i]) for i in near), self.config, self.orphans)
+        near = self.places.near(float(x), float(y), twin_reach(record))
+        former = archived_twin(record, ((i, self.records[i]) for i in near), self.orphans)
         if former is not None:
             self.counts["restored"] += 1
             self.merge(former, record.instance.id, merges)
@@ -212,7 +226,7 @@ class SceneState:
         self.places.put(record.instance.id, float(x), float(y))
 
     def merge(self, loser: int, winner: int, merges: list[Merge]) -> None:
-        """Merge two entities; the loser's id forwards to the winner's for ever."""
+        """Merge two entities; the loser's id resolves to the winner's permanently."""
         if loser == winner or loser in self.forward:
             return
         self.forward[loser] = winner
@@ -220,14 +234,14 @@ class SceneState:
         if record is None:
             return
         kept = self.records.get(winner)
-        if kept is None:  # the winner is not confirmed yet: the loser's record continues under its id
+        if kept is None:  # unconfirmed winner: the loser's record continues under its id
             record.instance = replace(record.instance, id=winner)
             self.records[winner] = record
             self._placed(record)
             if record.state == EntityState.ARCHIVED:
                 self._archived[winner] = None
         else:
-            kept.absorb(record, self.config)
+            kept.absorb(record)
         self.covisibility.merge(loser, winner)
         self._let_go(loser)
         self.journal.forget(loser)
@@ -236,13 +250,13 @@ class SceneState:
         merges.append(Merge(loser, winner))
 
     def take_observations(self, observations: Sequence[Observation], map_from_odom: np.ndarray) -> set[int]:
-        """Apply sightings of entities and of pairs of them; return the ids that were seen."""
+        """Apply sightings of entities, and of pairs seen together; return the ids that were seen."""
         seen: set[int] = set()
         for observation in observations:
             identity = self.resolve(observation.instance_id)
             record = self.records.get(identity)
             if record is not None:
-                if record.observe(observation, map_from_odom, self.config):
+                if record.observe(observation, map_from_odom):
                     for keyframe, box in self._shown.get(identity, ()):
                         record.link(keyframe, box)
                     self.queue.add(identity)
@@ -254,12 +268,12 @@ class SceneState:
         ]
         for a, b in combinations(together, 2):
             gap = np.subtract(self.records[a].instance.centroid, self.records[b].instance.centroid)
-            if float(gap @ gap) <= self.config.covisible_distance**2:
+            if float(gap @ gap) <= SCENE_COVISIBLE_DISTANCE**2:
                 self.covisibility.seen_together(a, b, self.stamp)
         return seen
 
     def show(self, identity: int, keyframe: Keyframe, box: ImageBox) -> None:
-        """Record that a keyframe shows the entity, or an instance that may become one, in `box`."""
+        """Record that a keyframe shows an instance in `box`; it may become an entity later."""
         known = [each for each in self._shown.pop(identity, ()) if each[0].id != keyframe.id]
         self._shown[identity] = (*known, (keyframe, box))[-MAX_SHOWN:]
         while len(self._shown) > MAX_INSTANCES_SHOWN:
@@ -270,14 +284,14 @@ class SceneState:
             self.queue.add(identity)
 
     def take_absences(self, absences: Iterable[Absence], seen: set[int]) -> None:
-        """Apply clear looks through the places of entities."""
+        """Apply depth measurements through the places of entities."""
         for absence in absences:
             identity = self.resolve(absence.instance_id)
             record = self.records.get(identity)
-            if record is None or identity in seen or absence.free_share < self.config.clear_look:
+            if record is None or identity in seen or absence.free_share < SCENE_CLEAR_LOOK:
                 continue
             if record.state != EntityState.ARCHIVED:
-                record.looked_through(self.config)
+                record.looked_through()
                 self.settled(identity)
 
     def take_misses(self, misses: Iterable[Miss], seen: set[int]) -> None:
@@ -287,11 +301,11 @@ class SceneState:
             record = self.records.get(identity)
             if record is None or identity in seen or record.state == EntityState.ARCHIVED:
                 continue
-            if record.missed(miss.stamp, self.config):
+            if record.missed(miss.stamp):
                 self.settled(identity)
 
     def settled(self, identity: int) -> None:
-        """Publish an entity whose state was changed, and note whether it is archived."""
+        """Publish the changed state of an entity with the next delta, and note whether it is archived."""
         self.journal.mark(identity)
         if self.records[identity].state == EntityState.ARCHIVED:
             self._archived.setdefault(identity, None)
@@ -316,7 +330,10 @@ class SceneState:
         self.orphans.discard(identity)
 
     def prune(self) -> list[int]:
-        """Remove archived entities beyond `max_archived`, the first archived first (FARM D.1)."""
+        """Remove the archived entities beyond `max_archived`; return their ids (FARM D.1).
+
+        Those archived first are removed first.
+        """
         gone = []
         while len(self._archived) > self.config.max_archived:
             identity = next(iter(self._archived))
@@ -330,7 +347,7 @@ class SceneState:
         return gone
 
     def rebuild(self) -> None:
-        """Rebuild the place index and the archive from the records, after those were set directly."""
+        """Rebuild the place index and the archive list after the records were replaced directly."""
         self.places, self.queue = PlaceIndex(), EnrichmentQueue()
         self._archived.clear()
         for identity, record in self.records.items():
@@ -343,9 +360,9 @@ class SceneState:
     # ------------------------------------------------------------------ derived data
 
     def change_floor(self, floor: int, on_floor: OnFloor) -> None:
-        """Take the rooms of another floor into use; new ones get ids that no room of the building has had.
+        """Switch to the rooms of another floor; new rooms get ids that no room of the building has had.
 
-        on_floor: which places its rooms tell of.
+        on_floor: tells which places lie on that floor.
         """
         used = max([self.tracker.used, *(other.tracker.used for other in self._other_floors.values())])
         if floor != self._floor:
@@ -361,7 +378,7 @@ class SceneState:
         self.tracker.used = max(used, self.tracker.used)
 
     def set_regions(self, ids: Sequence[int]) -> list[int]:
-        """Assign entities to regions; return the ids whose region changed."""
+        """Assign entities to regions; return the ids of those whose region changed."""
         if not len(ids) or self.rooms.is_empty:
             return []
         records = [self.records[i] for i in ids]
@@ -369,7 +386,7 @@ class SceneState:
         regions = self.rooms.at(means)
         moved = regions != np.fromiter((record.region_id for record in records), np.int64, len(records))
         if self.on_floor is not None:
-            moved &= self.on_floor(means)  # the region of others is one of another floor
+            moved &= self.on_floor(means)  # regions of other entities belong to other floors
         rows = np.flatnonzero(moved).tolist()
         for row in rows:
             records[row].region_id = int(regions[row])
@@ -386,21 +403,20 @@ class SceneState:
         if record.neighbors_at is None or any(n not in self.records for n in record.neighbors):
             return True
         moved = np.linalg.norm(np.asarray(record.instance.centroid) - record.neighbors_at)
-        return bool(moved > self.config.neighbor_motion)
+        return bool(moved > SCENE_NEIGHBOR_MOTION)
 
     def _find_neighbors(self, identity: int, record: EntityRecord) -> None:
-        config = self.config
         mean = np.asarray(record.instance.centroid, float)
         ids = [
             i
-            for i in self.places.near(float(mean[0]), float(mean[1]), config.neighbor_radius)
+            for i in self.places.near(float(mean[0]), float(mean[1]), SCENE_NEIGHBOR_RADIUS)
             if i != identity and self.records[i].state != EntityState.ARCHIVED
         ]
         means = np.array([self.records[i].instance.centroid for i in ids], float).reshape(-1, 3)
         covariances = np.array([self.records[i].instance.covariance for i in ids], float).reshape(-1, 3, 3)
         record.neighbors = nearest_by_hellinger(
             mean, np.asarray(record.instance.covariance, float), np.array(ids, np.int64), means, covariances,
-            config.max_neighbors, config.neighbor_radius,
+            SCENE_MAX_NEIGHBORS, SCENE_NEIGHBOR_RADIUS,
         )  # fmt: skip
         record.neighbors_at = mean.copy()
         if record.state == EntityState.ARCHIVED:
@@ -409,11 +425,11 @@ class SceneState:
             self._offer_neighbor(other, identity, weight)
 
     def _offer_neighbor(self, identity: int, new: int, weight: float) -> None:
-        """Replace an entity's farthest neighbour by a new entity if that is nearer."""
+        """Add a new entity to another's neighbours, in place of the farthest one if the list is full."""
         record = self.records[identity]
         if record.neighbors_at is None or new in record.neighbors:
             return
-        if len(record.neighbors) >= self.config.max_neighbors:
+        if len(record.neighbors) >= SCENE_MAX_NEIGHBORS:
             farthest = min(record.neighbors, key=lambda i: record.neighbors[i])
             if record.neighbors[farthest] >= weight:
                 return

@@ -1,4 +1,4 @@
-"""Changes between two sessions of one map: what stayed, moved, vanished, appeared, and what is not known."""
+"""Changes between two sessions of one map: objects that stayed, moved, vanished, appeared, or are unknown."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ import numpy as np
 from lodestar.models.kinship import same_kind
 from lodestar.scene.category_priors import CategoryPriors, Watching
 from lodestar.scene.change_pairs import PairWeights, Sight, weigh
-from lodestar.scene.config import ChangeConfig
 from lodestar.scene.one_to_one import best_pairs, pair_probabilities
+
+CHANGE_LEAST_ODDS = 0.7  # least odds of one object against two for a pair; best F1 of moved objects
+CHANGE_SURE = 0.5  # probability from which a change is reported; below, it is UNKNOWN
 
 
 class ChangeKind(Enum):
-    """Fates of a thing between two sessions."""
+    """Changes of an object between two sessions."""
 
     SAME = "same"
     MOVED = "moved"
-    RELABELLED = "relabelled"  # in its place, under a label of another kind
+    RELABELLED = "relabelled"  # in its place, with a label of another kind
     VANISHED = "vanished"
     APPEARED = "appeared"
-    UNKNOWN = "unknown"  # its place was not looked at, or a miss explains it as well
+    UNKNOWN = "unknown"  # its place was not observed, or a missed detection is as likely
 
 
 @dataclass(frozen=True)
 class ThingChange:
-    """Fate of one thing. before, after: None where that session has no sight of it.
+    """Change of one object between two sessions.
 
-    probability: of `kind`. probabilities: of every kind that is possible; they add up to 1.
+    before, after: the object in each session, None if that session has not seen it. probability: of `kind`.
+    probabilities: of every kind that is possible; they add up to 1.
     """
 
     kind: ChangeKind
@@ -41,7 +44,7 @@ class ThingChange:
 
     @property
     def distance(self) -> float:
-        """Return the metres between both places; nan where one is missing."""
+        """Return the distance between both places, metres; nan if one is missing."""
         if self.before is None or self.after is None:
             return float("nan")
         return float(np.linalg.norm(self.after.mean - self.before.mean))
@@ -52,18 +55,18 @@ def compare_sessions(
     after: Sequence[Sight],
     elapsed: float,
     priors: CategoryPriors,
-    config: ChangeConfig,
 ) -> list[ThingChange]:
-    """Return what became of each thing of both sessions: those of `before` first, in order, then the new ones.
+    """Return the change of each object of both sessions: those of `before` first, in order, then new ones.
 
-    elapsed: seconds between the sessions. Things are assigned one to one; the probabilities are over all assignments.
-    What is left over on both sides under one label is told as moved, the nearest first: that one of few such things was
-    carried off and another one brought is rarer than a move that the odds do not show.
-    Time grows with the things of a place and of a kind, not with the square of all.
+    elapsed: seconds between the sessions. Objects are assigned one to one; the probabilities are over all
+    assignments. Remaining unassigned objects of both sessions with the same label are paired too and reported
+    as moved, the nearest first: such a move is more common than the removal of one object and the arrival of
+    another. The run time grows with the number of objects near a place and of a kind, not with the square of
+    their total number.
     """
-    found = weigh(before, after, elapsed, priors, config)
+    found = weigh(before, after, elapsed, priors)
     probabilities = pair_probabilities(found.pairs)
-    chosen = best_pairs(found.pairs, config.least_odds)
+    chosen = best_pairs(found.pairs, CHANGE_LEAST_ODDS)
     partner = dict(zip(found.pairs.rows[chosen].tolist(), np.flatnonzero(chosen).tolist()))
     taken = set(found.pairs.columns[chosen].tolist())
     shares = _shares(before, after, found, probabilities)
@@ -72,20 +75,23 @@ def compare_sessions(
     changes = [
         ThingChange(ChangeKind.MOVED, shares[i][ChangeKind.MOVED], before[i], after[moved[i]], shares[i])
         if i in moved
-        else _of_known(i, before, after, found, shares[i], partner.get(i), config)
+        else _of_known(i, before, after, found, shares[i], partner.get(i))
         for i in range(len(before))
     ]
     matched = np.bincount(found.pairs.columns, probabilities, len(after))
     for j, sight in enumerate(after):
         if j not in taken:
-            changes.append(_of_new(sight, float(min(matched[j], 1.0)), float(found.arrived[j]), config))
+            changes.append(_of_new(sight, float(min(matched[j], 1.0)), float(found.arrived[j])))
     return changes
 
 
 def _left_over(
     before: Sequence[Sight], after: Sequence[Sight], paired: Collection[int], taken: Collection[int]
 ) -> dict[int, int]:
-    """Return pairs of one label among the things that are in no pair yet, by rows, the nearest first."""
+    """Return pairs of unassigned objects with the same label, nearest first.
+
+    They map indices in `before` to indices in `after`.
+    """
     new: dict[str, list[int]] = {}
     for j, sight in enumerate(after):
         if j not in taken:
@@ -106,7 +112,10 @@ def _left_over(
 def _shares(
     before: Sequence[Sight], after: Sequence[Sight], found: PairWeights, probabilities: np.ndarray
 ) -> list[dict[ChangeKind, float]]:
-    """Return the probabilities of each known thing."""
+    """Return, for each earlier object, the probability of each kind of change.
+
+    found: candidate pairs and their weights. probabilities: (E,) of the pairs.
+    """
     shares: list[dict[ChangeKind, float]] = [
         dict.fromkeys((ChangeKind.SAME, ChangeKind.MOVED, ChangeKind.RELABELLED), 0.0) for _ in before
     ]
@@ -130,10 +139,9 @@ def _of_known(
     found: PairWeights,
     share: dict[ChangeKind, float],
     edge: int | None,
-    config: ChangeConfig,
 ) -> ThingChange:
     if edge is None:
-        kind = ChangeKind.VANISHED if float(found.left[i]) >= config.sure else ChangeKind.UNKNOWN
+        kind = ChangeKind.VANISHED if float(found.left[i]) >= CHANGE_SURE else ChangeKind.UNKNOWN
         return ThingChange(kind, share[kind], before[i], None, share)
     other = after[int(found.pairs.columns[edge])]
     kind = ChangeKind.MOVED
@@ -142,16 +150,23 @@ def _of_known(
     return ThingChange(kind, share[kind], before[i], other, share)
 
 
-def _of_new(sight: Sight, matched: float, arrived: float, config: ChangeConfig) -> ThingChange:
-    """Return what is known of a thing that only the later session has."""
+def _of_new(sight: Sight, matched: float, arrived: float) -> ThingChange:
+    """Return the change of an object that only the later session has seen.
+
+    matched: probability that it is one of the earlier objects. arrived: probability of "new" as opposed to
+    "missed before".
+    """
     share = {ChangeKind.MOVED: matched, ChangeKind.APPEARED: (1.0 - matched) * arrived}
     share[ChangeKind.UNKNOWN] = 1.0 - sum(share.values())
-    kind = ChangeKind.APPEARED if arrived >= config.sure else ChangeKind.UNKNOWN
+    kind = ChangeKind.APPEARED if arrived >= CHANGE_SURE else ChangeKind.UNKNOWN
     return ThingChange(kind, share[kind], None, sight, share)
 
 
 def watchings_of(changes: Sequence[ThingChange], elapsed: float) -> list[Watching]:
-    """Return what the changes teach of how often kinds of things move. What is not known teaches nothing."""
+    """Return observations of how often kinds of objects move, for the priors.
+
+    Unknown changes are left out.
+    """
     found = []
     for change in changes:
         if change.before is None or change.kind is ChangeKind.UNKNOWN:

@@ -1,4 +1,4 @@
-"""Sights of two sessions of one map: which things each has, and whether it looked at the other's places."""
+"""Objects of two sessions of one map to compare, and whether each session observed the other's places."""
 
 from __future__ import annotations
 
@@ -11,30 +11,34 @@ from lodestar.geometry.boxes import transform_box
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.change_pairs import Sight
-from lodestar.scene.config import ChangeConfig
 from lodestar.scene.lifecycle import APPEARANCE
 from lodestar.scene.records import Entity, EntityState, Region
 from lodestar.scene.regions import RegionMap
 from lodestar.scene.session_changes import ThingChange, compare_sessions
 
-_BLIND = 0.5  # chance that a place was in view where nobody knows; chosen
+# metres per axis of the error of a place: a part that is fixed, and one that grows with the thing's extent; chosen
+CHANGE_PLACE_ERROR = 0.05
+CHANGE_EXTENT_ERROR = 0.1  # per metre of extent
+CHANGE_ELAPSED = 86_400.0  # seconds between two sessions if that time is unknown; chosen: a day
+
+_BLIND = 0.5  # probability that a place was in view if unknown; chosen
 
 
 class OtherMap(ValueError):
-    """The sessions have no common map; the message says what to do."""
+    """Error: the sessions have no common map. The message says what to do."""
 
 
 def same_place(identity: int) -> int:
-    """Return the id itself: no entities were merged."""
+    """Return the id unchanged: the default `resolve` of a session without merges."""
     return identity
 
 
 @dataclass(frozen=True)
 class SessionScene:
-    """Knowledge that one session has of a map. session: its name; what stands before a "+" names the map.
+    """One session's knowledge of a map.
 
-    saved: seconds since the epoch, nan = unknown. grid: what was observed, None = unknown. resolve: returns the
-    current id of an entity after merges.
+    session: its name; the part before a "+" names the map. saved: seconds since the epoch, nan = unknown.
+    grid: the observed area, None = unknown. resolve: returns the current id of an entity after merges.
     """
 
     entities: Mapping[int, Entity]
@@ -48,17 +52,20 @@ class SessionScene:
 
     @property
     def map_name(self) -> tuple[int, str]:
-        """Return what sessions of one map share."""
+        """Return the map id and name, which are the same for all sessions of one map."""
         return self.map_id, self.session.split("+")[0].split(".")[0]
 
     def moved(self, jump: np.ndarray) -> SessionScene:
-        """Return the scene after a correction of the map by (4, 4); what was looked at is not known then."""
+        """Return the scene after a correction (4, 4) of the map.
+
+        Its grid, which is not valid any more, is dropped.
+        """
         boxes = {i: transform_box(jump, e.box_min, e.box_max) for i, e in self.entities.items()}
         moved = {i: replace(e, box_min=boxes[i][0], box_max=boxes[i][1]) for i, e in self.entities.items()}
         return replace(self, entities=moved, grid=None)
 
     def room_at(self, place: np.ndarray) -> str:
-        """Return the name of the room of a place (2+,); "" where it has none."""
+        """Return the name of the room at a place (2+,); "" if it has none."""
         region = 0 if self.rooms is None else int(self.rooms.at(np.asarray(place, float)[None])[0])
         return self.regions[region].label if region in self.regions else ""
 
@@ -66,19 +73,19 @@ class SessionScene:
 def sights_of(
     before: SessionScene,
     after: SessionScene,
-    config: ChangeConfig,
     priors: CategoryPriors,
     same_frame: bool = False,
 ) -> tuple[list[Sight], list[Sight]]:
-    """Return the sights of both sessions. People and animals are left out: that they go is no news.
+    """Return the objects of both sessions as `Sight`s, without people and animals, which move anyway.
 
-    A session that goes on with the other's map keeps the ids: what it has observed no further it has not seen, and what
-    it doubts it has looked for in vain. same_frame: two maps were built apart in one frame of coordinates; the grids
-    say then what each has looked at. Raises OtherMap.
+    If one session continues the other's map, ids are kept: an entity without new observations was not seen
+    again, and a lower confidence means that its place was observed without it. same_frame: the maps were
+    built separately in one coordinate frame; then the grids tell which places each session observed. Raises
+    OtherMap.
     """
     if same_frame:
-        one = [_sight(e, config, _looked(after.grid, e)) for e in _present(before, priors)]
-        return one, [_sight(e, config, _looked(before.grid, e)) for e in _present(after, priors)]
+        one = [_sight(e, _looked(after.grid, e)) for e in _present(before, priors)]
+        return one, [_sight(e, _looked(before.grid, e)) for e in _present(after, priors)]
     if before.map_name != after.map_name:
         raise OtherMap(
             "the two sessions are of different maps, so that their coordinates have nothing in common. Compare "
@@ -88,22 +95,22 @@ def sights_of(
     seen_again: set[int] = set()
     for entity in _present(before, priors):
         now = after.entities.get(after.resolve(entity.id))
-        if now is None:  # it was a false instance
+        if now is None:  # a false instance, which was removed
             continue
         if _observed_again(entity, now):
             seen_again.add(now.id)
-            earlier.append(_sight(entity, config, 1.0, now.id))
+            earlier.append(_sight(entity, 1.0, now.id))
         else:
-            earlier.append(_sight(entity, config, _looked_in_vain(entity, now)))
+            earlier.append(_sight(entity, _looked_in_vain(entity, now)))
     known = {after.resolve(identity) for identity in before.entities}
     later = []
     for entity in _present(after, priors):
         if entity.id in seen_again:
-            later.append(_sight(entity, config, 1.0, entity.id))
+            later.append(_sight(entity, 1.0, entity.id))
         elif entity.id not in known:
-            later.append(_sight(entity, config, _looked(before.grid, entity)))
+            later.append(_sight(entity, _looked(before.grid, entity)))
         elif before.entities.get(entity.id, entity).state is EntityState.ARCHIVED:
-            later.append(_sight(entity, config, 1.0))  # it was known to be gone
+            later.append(_sight(entity, 1.0))  # known to be gone before, and seen again
     return earlier, later
 
 
@@ -120,14 +127,20 @@ def _observed_again(before: Entity, now: Entity) -> bool:
 
 
 def _looked_in_vain(before: Entity, now: Entity) -> float:
-    """Return the chance that the place was in view: 1 where it was looked through, else by how the confidence fell."""
+    """Return the probability that an entity's place was in view while it was not seen.
+
+    It is 1 if the entity is archived, else it follows from the drop of its confidence.
+    """
     if now.state is EntityState.ARCHIVED:
         return 1.0
     return float(np.clip(1.0 - now.confidence / max(before.confidence, 1e-6), 0.0, 1.0))
 
 
 def _looked(grid: OccupancyGrid2D | None, entity: Entity) -> float:
-    """Return the share of known cells under the entity, the chance that a session has looked at its place."""
+    """Return the probability that a session has observed the place of an entity.
+
+    It is the share of known grid cells under the entity.
+    """
     if grid is None:
         return _BLIND
     low = grid.cells_of(np.asarray(entity.box_min, float)[None, :2])[0]
@@ -137,9 +150,9 @@ def _looked(grid: OccupancyGrid2D | None, entity: Entity) -> float:
     return float((window >= 0).sum()) / max(int(np.prod(high - low)), 1)
 
 
-def _sight(entity: Entity, config: ChangeConfig, watched: float, kept: int = 0) -> Sight:
+def _sight(entity: Entity, watched: float, kept: int = 0) -> Sight:
     size = np.maximum(np.asarray(entity.box_max, float) - np.asarray(entity.box_min, float), 0.0)
-    error = config.place_error**2 + (config.extent_error * size) ** 2
+    error = CHANGE_PLACE_ERROR**2 + (CHANGE_EXTENT_ERROR * size) ** 2
     return Sight(
         kept or entity.id,
         entity.label,
@@ -158,14 +171,13 @@ def changes_between(
     after: SessionScene,
     elapsed: float,
     priors: CategoryPriors,
-    config: ChangeConfig,
     same_frame: bool = False,
 ) -> list[ThingChange]:
-    """Return what became of each thing between two sessions; see `sights_of`. Raises OtherMap.
+    """Return the change of each object between two sessions; see `sights_of`. Raises OtherMap.
 
-    elapsed: seconds; where it is not known, that of the configuration.
+    elapsed: seconds; if unknown, CHANGE_ELAPSED is used.
     """
-    earlier, later = sights_of(before, after, config, priors, same_frame)
+    earlier, later = sights_of(before, after, priors, same_frame)
     if not (np.isfinite(elapsed) and elapsed > 0.0):
-        elapsed = config.elapsed
-    return compare_sessions(earlier, later, elapsed, priors, config)
+        elapsed = CHANGE_ELAPSED
+    return compare_sessions(earlier, later, elapsed, priors)

@@ -1,4 +1,4 @@
-"""Signs as entities: lines of text that several views agree on, and the rooms that plates beside doors name."""
+"""Signs as entities: text on which several views agree; and the rooms that plates beside doors name."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from lodestar.geometry.map_correction import MapCorrection
-from lodestar.mapping.mover_tracks import FIRST_TRACK
-from lodestar.mapping.records import CaptionVote, Instance, Observation
+from lodestar.mapping.instances.records import CaptionVote, Instance, Observation
+from lodestar.mapping.movers.mover_tracks import FIRST_TRACK
 from lodestar.perception.sign_text import SIGN, clean_sign, sign_caption, sign_text
 from lodestar.perception.signs import SignReading, SignSight
 from lodestar.scene.lifecycle import EntityRecord
@@ -18,25 +18,27 @@ from lodestar.scene.records import EntityState
 from lodestar.scene.regions import RegionMap
 
 FIRST_SIGN = 1 << 30  # ids of signs lie above those of the voxel map's instances
-AGREE = (
-    1.2  # summed scores of views that read the same before a sign is an entity: two views at least; chosen
-)
-SHARE = 0.6  # of all votes of a sign that its text has at least; chosen
-_SAME_PLACE = 0.06  # m between two sights of one sign, whatever they say; chosen: noise of depth and pose
-_NEAR = 0.35  # m between sights of one sign whose texts are nearly equal; chosen: error of localisation
-_ALIKE = 0.6  # ratio of two texts that are nearly equal (difflib); chosen: one wrong letter of three
-_VIEW_SHIFT = 0.1  # m between cameras whose views count apart: the same image reads the same; chosen
-_MOST = 8  # views that a sign remembers
-_MOST_TEXTS = 16  # that a sign remembers, those with most votes
-_MAX_TRACKS = 500  # signs that wait for agreement; the oldest go first
-_THICK = 0.01  # m, of a sign's box
-_BEHIND = np.arange(0.15, 0.85, 0.1)  # m behind a plate, where the room that it names may begin; chosen
-_DOOR = 2.0  # m from a plate to the doorway of the room that it names; chosen
+# least summed score of views with equal text before a sign is an entity: two views at least; chosen
+AGREE = 1.2
+SHARE = 0.6  # least share of a sign's votes for its text; chosen
+_SAME_PLACE = 0.06  # m; sights this near are of one sign, with any text; chosen: noise of depth and pose
+_NEAR = 0.35  # m; sights this near with nearly equal texts are of one sign; chosen: error of localisation
+_ALIKE = 0.6  # least ratio of two nearly equal texts (difflib); chosen: one wrong letter of three
+_VIEW_SHIFT = 0.1  # m; cameras this far apart give independent votes: the same image reads the same; chosen
+_MOST = 8  # most views kept for a sign
+_MOST_TEXTS = 16  # most texts kept for a sign, those with most votes
+_MAX_TRACKS = 500  # most signs without agreement yet; the oldest are dropped first
+_THICK = 0.01  # m, thickness of a sign's box
+_BEHIND = np.arange(0.15, 0.85, 0.1)  # m behind a plate, distances at which its room is searched; chosen
+_DOOR = 2.0  # m, most from a plate to the doorway of its room; chosen
 
 
 @dataclass(eq=False)
 class SignTrack:
-    """One sign that was seen. place, normal: (3,) in map. votes: text -> weight. cameras: (3,) in map, of its views."""
+    """One sign, tracked over several views.
+
+    place, normal: (3,) in map, metres. votes: text -> weight. cameras: positions (3,) in map of the views.
+    """
 
     place: np.ndarray
     normal: np.ndarray
@@ -55,23 +57,27 @@ class SignTrack:
 
     @property
     def share(self) -> float:
-        """Return the share of the votes, in [0, 1], that agree on `text`."""
+        """Return the share, [0, 1], of the votes that are for `text`."""
         return self.votes[self.text] / sum(self.votes.values()) if self.votes else 0.0
 
     @property
     def is_agreed(self) -> bool:
-        """Return whether enough views read the same."""
+        """Return whether enough views read the same text."""
         return self.votes.get(self.text, 0.0) >= AGREE and self.share >= SHARE
 
     def is_like(self, text: str) -> bool:
-        """Return whether a text is nearly one of those that were read."""
+        """Return whether a text is nearly equal to one read before."""
         key = _key(text)
         return any(SequenceMatcher(None, key, _key(read)).ratio() >= _ALIKE for read in self.votes)
 
     def take(
         self, sight: SignSight, place: np.ndarray, normal: np.ndarray, camera: np.ndarray, stamp: float
     ) -> None:
-        """Take one sight; it is a vote where its camera stands elsewhere than those before."""
+        """Add one detection of the sign.
+
+        It counts as a vote only if the camera stands apart from those of the earlier views. place, normal,
+        camera: (3,) in map.
+        """
         self.last_seen = max(self.last_seen, stamp)
         if any(np.linalg.norm(camera - other) < _VIEW_SHIFT for other in self.cameras):
             return
@@ -88,16 +94,19 @@ class SignTrack:
         self.size = (sight.width, sight.height) if text == self.text else self.size
 
     def move(self, jump: np.ndarray) -> None:
-        """Move by (4, 4), in map."""
+        """Move the track by a transform (4, 4) in map."""
         self.place = jump[:3, :3] @ self.place + jump[:3, 3]
         self.normal = jump[:3, :3] @ self.normal
         self.cameras = [jump[:3, :3] @ camera + jump[:3, 3] for camera in self.cameras]
 
     def instance(self) -> Instance:
-        """Return the sign as an instance; its covariance is thin along its normal, its probability is the agreement."""
+        """Return the sign as an instance record.
+
+        Its covariance is thin along its normal; its occupancy probability is the agreement of the views.
+        """
         across = np.cross([0.0, 0.0, 1.0], self.normal)
         length = float(np.linalg.norm(across))
-        across = across / length if length > 1e-6 else np.array([1.0, 0.0, 0.0])  # on a floor or a ceiling
+        across = across / length if length > 1e-6 else np.array([1.0, 0.0, 0.0])  # on a floor or ceiling
         up = np.cross(self.normal, across)
         axes = np.column_stack([across, up, self.normal])
         half = np.array([self.size[0] / 2, self.size[1] / 2, _THICK / 2])
@@ -138,27 +147,30 @@ class SignTrack:
 
 
 class SignBook:
-    """Fuses sights of signs into tracks; those that views agree on become entities. Not thread-safe."""
+    """Joins detections of signs into tracks; a track becomes an entity if its views agree.
+
+    Not thread-safe.
+    """
 
     def __init__(self) -> None:
         self._tracks: list[SignTrack] = []
 
     def clear(self) -> None:
-        """Forget the signs that are no entities."""
+        """Forget all tracks; the next `take` restores those of entities from the scene."""
         self._tracks = []
 
     def move(self, correction: MapCorrection) -> None:
-        """Follow a correction of the map."""
+        """Apply a correction of the map to the tracks."""
         for track in self._tracks:
             track.move(correction.at(track.first_seen))
 
     def take(
         self, reading: SignReading, map_from_odom: np.ndarray, records: Mapping[int, EntityRecord], first: int
     ) -> tuple[list[Instance], list[Observation]]:
-        """Return the agreed signs that a reading shows, as instances and observations of them.
+        """Return the signs in a reading on which views agree, as instances, and observations of them.
 
-        map_from_odom: (4, 4) that holds now. records: of the scene; a sign that is no more among them is forgotten.
-        first: the least id that a new sign may have.
+        map_from_odom: current (4, 4). records: entities of the scene; tracks whose entity has been removed
+        are forgotten. first: the least id that a new sign may have.
         """
         self._follow(records)
         map_from_camera = map_from_odom @ reading.odom_from_camera
@@ -189,14 +201,14 @@ class SignBook:
         return [track.instance() for track, _ in shown.values()], observations
 
     def _follow(self, records: Mapping[int, EntityRecord]) -> None:
-        """Have a track of each sign of the scene, at its place there."""
+        """Update the tracks from the signs in the scene: their existence and their places."""
         known = {track.identity: track for track in self._tracks if track.identity}
         self._tracks = [track for track in self._tracks if not track.identity or track.identity in records]
         self._tracks += [
             SignTrack.of(record) for record in signs_of(records) if record.instance.id not in known
         ]
         for track in self._tracks:
-            if track.identity:  # a correction of the map has moved it
+            if track.identity:  # a correction of the map has moved the sign
                 track.place = np.array(records[track.identity].instance.centroid, float)
 
     def _track_of(self, sight: SignSight, place: np.ndarray, normal: np.ndarray) -> SignTrack | None:
@@ -211,18 +223,18 @@ class SignBook:
 
 
 def _readable(sights: Iterable[SignSight]) -> list[SignSight]:
-    """Return the sights with clean texts, without those that say nothing: messages bring any text."""
+    """Return the detections with cleaned texts, because texts are untrusted; empty ones are left out."""
     cleaned = (replace(sight, text=clean_sign(sight.text)) for sight in sights)
     return [sight for sight in cleaned if sight.text]
 
 
 def _key(text: str) -> str:
-    """Return what two readings of one text share: letters and digits, in lower case."""
+    """Return a key for comparing texts: letters and digits, in lower case."""
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
 def is_sign(identity: int) -> bool:
-    """Return whether an id is that of a sign."""
+    """Return whether an id belongs to a sign."""
     return FIRST_SIGN <= identity < FIRST_TRACK
 
 
@@ -232,7 +244,7 @@ def signs_of(records: Mapping[int, EntityRecord]) -> list[EntityRecord]:
 
 
 def normal_of(record: EntityRecord) -> np.ndarray:
-    """Return the normal (3,) of a sign in map, towards those who read it."""
+    """Return the normal (3,) of a sign in map, pointing to its readers."""
     axis = np.linalg.eigh(np.asarray(record.instance.covariance, float))[1][:, 0]
     if record.views:
         towards = record.views[-1].view.map_from_camera[:3, 3] - np.asarray(record.instance.centroid, float)
@@ -241,8 +253,10 @@ def normal_of(record: EntityRecord) -> np.ndarray:
 
 
 def plates_by_region(records: Iterable[EntityRecord], rooms: RegionMap) -> dict[int, tuple[str, ...]]:
-    """Return what plates say of the regions that they name, surest first: the one behind the wall of a plate, where
-    its doorway lies beside it. A plate that is archived names nothing.
+    """Return the texts of plates by the region that they name, surest first.
+
+    A plate names the region behind its wall if that region's doorway lies beside the plate; archived plates
+    are ignored.
     """
     found: dict[int, list[tuple[float, str]]] = {}
     for record in records:
@@ -254,10 +268,10 @@ def plates_by_region(records: Iterable[EntityRecord], rooms: RegionMap) -> dict[
 
 
 def _behind(record: EntityRecord, rooms: RegionMap) -> int:
-    """Return the region that a plate names; 0 where none is known."""
+    """Return the region behind a plate, which it names; 0 if unknown."""
     place, normal = np.asarray(record.instance.centroid, float)[:2], normal_of(record)[:2]
     length = float(np.linalg.norm(normal))
-    if rooms.is_empty or length < 0.5:  # on a floor or a ceiling
+    if rooms.is_empty or length < 0.5:  # a sign on a floor or a ceiling
         return 0
     normal = normal / length
     front = int(rooms.at((place + 0.3 * normal)[None])[0])

@@ -11,7 +11,10 @@ TIERS = (0.4, 0.6, 0.8)
 
 
 def tier_counts(scores: Iterable[float], tiers: tuple[float, float, float] = TIERS) -> tuple[int, int, int]:
-    """Return N_k, the number of scores that reach each tier (eq. 3). Raises ValueError unless tiers rise in (0, 1]."""
+    """Return N_k, the number of scores that reach each threshold in `tiers` (eq. 3).
+
+    Raises ValueError unless the tiers rise in (0, 1].
+    """
     low, middle, high = tiers
     if not 0.0 < low < middle < high <= 1.0:
         raise ValueError(f"tiers must rise within (0, 1], not {tiers}")
@@ -21,5 +24,5 @@ def tier_counts(scores: Iterable[float], tiers: tuple[float, float, float] = TIE
 
 
 def similarity_count(scores: Iterable[float], tiers: tuple[float, float, float] = TIERS) -> float:
-    """Return V_sim, the tier counts weighted by their tiers (eq. 4)."""
+    """Return V_sim, the counts per threshold in `tiers`, weighted by the thresholds (eq. 4)."""
     return float(sum(tau * count for tau, count in zip(tiers, tier_counts(scores, tiers))))

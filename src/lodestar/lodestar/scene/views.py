@@ -7,13 +7,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lodestar.mapping.records import Observation
-from lodestar.scene.config import SceneConfig
+from lodestar.mapping.instances.records import Observation
 from lodestar.scene.records import View
 
-ALIKE_SHIFT = 0.2  # of the distance to the object, the largest shift between cameras of similar views
-ALIKE_COSINE = math.cos(math.radians(15.0))  # least between their optical axes
-FULL_PIXELS = 150.0**2  # pixels of a segment from which its size counts fully
+SCENE_MAX_VIEWS = 5  # views of one entity, k of FARM 2.2
+# radians between the viewing directions of kept views (FARM D.1 step 6)
+SCENE_VIEW_SEPARATION = math.radians(30.0)
+# share of the nearest kept distance below which a view replaces a kept one of the same direction; chosen
+SCENE_VIEW_CLOSER = 0.75
+
+ALIKE_SHIFT = 0.2  # largest shift between cameras of similar views, as a share of the distance to the object
+ALIKE_COSINE = math.cos(math.radians(15.0))  # least cosine between the optical axes of similar views
+FULL_PIXELS = 150.0**2  # pixels; segments of this size or larger have full quality
 
 
 @dataclass(frozen=True)
@@ -38,12 +43,12 @@ def keep_view(
     observation: Observation,
     map_from_odom: np.ndarray,
     mean: np.ndarray,
-    config: SceneConfig,
 ) -> tuple[KeptView, ...]:
-    """Return the views after one more observation, oldest first, at most `max_views`.
+    """Return the kept views after one more observation, oldest first, at most SCENE_MAX_VIEWS.
 
-    A new direction is added; one like a kept view's replaces it if it is sufficiently closer,
-    or as close and better. Beyond the limit see `most_diverse`.
+    A view from a new direction is added. A view from the direction of kept ones replaces them if it is
+    sufficiently closer, or as close and of better quality. Beyond the limit, views are dropped as by
+    `most_diverse`.
     """
     map_from_camera = map_from_odom @ observation.odom_from_camera
     offset = map_from_camera[:3, 3] - mean
@@ -53,30 +58,33 @@ def keep_view(
     quality = view_quality(observation)
     view = View(observation.stamp, map_from_camera, replace(observation.box, outline=()), 0, quality)
     new = KeptView(view, offset / distance, distance)
-    limit = math.cos(config.view_separation)
+    limit = math.cos(SCENE_VIEW_SEPARATION)
     similar = [i for i, kept in enumerate(views) if float(kept.direction @ new.direction) > limit]
     if similar:
         nearest = min(views[i].distance for i in similar)
         best = max(views[i].view.quality for i in similar)
-        closer = distance < config.view_closer * nearest and quality >= 0.5 * best
+        closer = distance < SCENE_VIEW_CLOSER * nearest and quality >= 0.5 * best
         better = distance < 1.1 * nearest and quality > 1.2 * best
         if not (closer or better):
             return views
         return (*(kept for i, kept in enumerate(views) if i not in similar), new)
-    if len(views) < config.max_views:
+    if len(views) < SCENE_MAX_VIEWS:
         return (*views, new)
-    return most_diverse((*views, new), config.max_views)
+    return most_diverse((*views, new), SCENE_MAX_VIEWS)
 
 
 def looks_alike(kept: KeptView, map_from_camera: np.ndarray) -> bool:
-    """Return whether a camera pose (4, 4) is near the view's, relative to the distance, with a similar axis."""
+    """Return whether a camera pose (4, 4) is similar to that of a kept view.
+
+    Its distance must be small relative to that of the object, and its optical axis similar.
+    """
     own = kept.view.map_from_camera
     shift = float(np.linalg.norm(np.asarray(map_from_camera)[:3, 3] - own[:3, 3]))
     return shift <= ALIKE_SHIFT * kept.distance and float(map_from_camera[:3, 2] @ own[:3, 2]) >= ALIKE_COSINE
 
 
 def most_diverse(views: tuple[KeptView, ...], limit: int) -> tuple[KeptView, ...]:
-    """Return at most `limit` of the views, in their order; views are dropped one by one, the smallest loss first.
+    """Return at most `limit` of the views, in order; views are dropped one by one, the smallest loss first.
 
     The loss of a view is the angle to the nearest other view times its quality.
     """
@@ -92,5 +100,5 @@ def most_diverse(views: tuple[KeptView, ...], limit: int) -> tuple[KeptView, ...
 
 
 def join_views(first: tuple[KeptView, ...], second: tuple[KeptView, ...], limit: int) -> tuple[KeptView, ...]:
-    """Return the selected views of two entities that were merged, oldest first."""
+    """Return the views to keep of two merged entities, oldest first, at most `limit`."""
     return most_diverse(tuple(sorted((*first, *second), key=lambda kept: kept.view.stamp)), limit)

@@ -1,4 +1,4 @@
-"""Captions by a vision model, asked for on threads of their own."""
+"""Captions by a vision model, requested on separate threads."""
 
 from __future__ import annotations
 
@@ -15,41 +15,44 @@ from lodestar.perception.captioner import Description
 from lodestar.scene.captions import says_more
 from lodestar.scene.enrichment import EnrichmentTask, Look, TemplateCaptioner
 
-WAITING = 256  # entities at most that wait for the model; the oldest is dropped
-REMEMBERED = 4096  # descriptions
-BETTER = 1.5  # factor of the described view's quality from which the model is asked again
+WAITING = 256  # most entities that wait for the model; the oldest is dropped
+REMEMBERED = 4096  # most stored descriptions
+BETTER = 1.5  # quality ratio to the described view from which the model is asked again
 
 
 class Describer(Protocol):
-    """Port of a vision model; perception.VisionDescriber implements it."""
+    """Interface of a vision model that describes an image crop; perception.VisionDescriber implements it."""
 
     def ready(self) -> bool:
-        """Return whether a question may be asked now; it counts then."""
-        ...
+        """Return whether a request is allowed now, and count it if so."""
 
     def describe(self, crop: np.ndarray, label: str) -> Description:
-        """Describe a crop (h, w, 3) uint8 RGB. Slow. Raises ChatUnavailable, ValueError for an invalid crop."""
-        ...
+        """Return the description of a crop (h, w, 3) uint8 RGB.
+
+        Slow. Raises ChatUnavailable, ValueError for an invalid crop.
+        """
 
     def catch_up(self) -> bool:
-        """Describe a crop that waits since before; return whether there was one. As `describe`."""
-        ...
+        """Describe a crop that is still waiting; return whether there was one.
+
+        Raises the errors of `describe`.
+        """
 
 
 @dataclass(frozen=True)
 class _Known:
     label: str
     quality: float
-    description: Description | None  # None: the model was asked and had nothing to say
+    description: Description | None  # None: the model gave no description
 
 
 class VisionCaptioner:
-    """A Captioner that answers at once: with the model's last caption of the entity, else with the template's.
+    """Captioner that never blocks: it returns the model's last caption of the entity, else the template's.
 
-    `work` asks the model about the next waiting entity and passes it to again(ids), which queues it once more, so
-    that the answer is fetched like any caption. crops(task): (h, w, 3) uint8 RGB; the model sees the first.
-    The model is asked only about entities whose votes say no more than the label.
-    Safe for threads: one calls `caption`, any number `work`.
+    `work` asks the model about the next waiting entity and passes its id to again(ids), which queues the
+    entity once more, so that the new caption is fetched like any other. crops(task): (h, w, 3) uint8 RGB; the
+    model sees the first. The model is asked only about entities whose detector gave no caption besides the
+    label. Thread-safe: one thread calls `caption`, any number `work`.
     """
 
     name = "vision"
@@ -61,9 +64,8 @@ class VisionCaptioner:
         crops: Callable[[EnrichmentTask], Sequence[np.ndarray]],
         fallback: TemplateCaptioner | None = None,
     ) -> None:
-        self.counts: Counter[str] = (
-            Counter()
-        )  # described, refused (bad answers), failed (no answer), no_image
+        # keys: described, refused (bad answers), failed (no answer), no_image
+        self.counts: Counter[str] = Counter()
         self.last_failure = ""
         self._describer, self._again, self._crops = describer, again, crops
         self._fallback = fallback or TemplateCaptioner()
@@ -77,7 +79,7 @@ class VisionCaptioner:
         return len(self._waiting)
 
     def caption(self, task: EnrichmentTask, look: Look) -> str:
-        """See Captioner."""
+        """Return the model's caption if there is one, else the template's; see Captioner."""
         found = self._described(task)
         return found.caption if found is not None else self._fallback.caption(task, look)
 
@@ -88,7 +90,10 @@ class VisionCaptioner:
         return known.description.attributes if fits else ()  # type: ignore[union-attr]
 
     def _described(self, task: EnrichmentTask) -> Description | None:
-        """Return the known description; queue a new question if there is a better view."""
+        """Return the model's stored description of an entity, or None.
+
+        The entity is queued for the model if it has none yet, or if a better view exists.
+        """
         if not task.label or says_more(task.caption, task.label):
             return None
         best = max((view.quality for view in task.views if view.keyframe_id), default=0.0)
@@ -104,9 +109,10 @@ class VisionCaptioner:
             return None if known is None else known.description
 
     def work(self) -> bool:
-        """Ask about the next entity; return whether there was one. Takes as long as the model.
+        """Ask the model about the next entity; return whether there was one. Blocks until the model answers.
 
-        An entity keeps waiting while the model is unavailable; after an invalid answer the template is used.
+        While the model is unavailable, the entity keeps waiting; after an invalid answer the template is
+        used.
         """
         if not self._describer.ready():
             return False
@@ -141,7 +147,10 @@ class VisionCaptioner:
         return True
 
     def _caught_up(self) -> bool:
-        """Ask about a crop that waits since before, for whoever asks about it later."""
+        """Describe a crop that waits in the describer; return whether there was one.
+
+        A later request for that crop is then answered at once.
+        """
         try:
             return self._describer.catch_up()
         except (BadAnswer, ValueError) as error:

@@ -1,1 +1,1 @@
-"""Choice among experts: context, bandit, reward, decision log."""
+"""Selection among experts: context features, bandits and baselines, rewards, and the decision ledger."""

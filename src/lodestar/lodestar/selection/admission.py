@@ -1,4 +1,6 @@
-"""Arms of a decision: which may be chosen, and why the others may not."""
+"""Arms of a decision, one per expert: whether each may be chosen (is admissible), and the reason if it may
+not.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ _SILENT = {
 
 @dataclass(frozen=True)
 class Arm:
-    """One expert at one decision. rejection: None where it proposed, or was late."""
+    """One expert's answer at one decision, as an arm of the bandit. rejection: None if it proposed or was
+    late.
+    """
 
     expert: str
     proposal: Proposal | None
@@ -26,22 +30,24 @@ class Arm:
 
     @property
     def is_silent(self) -> bool:
-        """Whether the expert said nothing of use: it is late, it failed, or it answered rubbish."""
+        """Return whether the expert gave no usable answer: late, failed, or invalid."""
         return not self.admissible and self.rejection in _SILENT
 
 
 @dataclass(frozen=True)
 class Admission:
-    """Every expert's arm. note: what narrowed the choice, empty where nothing did."""
+    """The answers of all experts at one decision, as arms. note: a restriction of the choice, as a sentence;
+    "" = none.
+    """
 
     arms: tuple[Arm, ...]
     note: str = ""
 
     @property
     def admissible(self) -> tuple[Arm, ...]:
-        """Those that may be chosen."""
+        """Return the arms that may be chosen."""
         return tuple(arm for arm in self.arms if arm.admissible)
 
     def rejection(self, expert: str) -> RejectionReason | None:
-        """Return why an expert proposed nothing, None where it proposed or did not answer."""
+        """Return the reason of an expert's rejection, None if it proposed or did not answer."""
         return next((arm.rejection for arm in self.arms if arm.expert == expert), None)

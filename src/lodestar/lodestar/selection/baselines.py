@@ -16,9 +16,9 @@ from lodestar.selection.rates import VALUE
 def first_admissible(arms: tuple[str, ...], admissible: np.ndarray, wanted: str) -> int:
     """Return the index of `wanted` if it is admissible, else of the first admissible expert of the registry.
 
-    Geometry comes first there, because it almost always has a goal; a single expert that stood still without one would
-    be a weak baseline. If only goals towards a known target are admissible, the frontier expert can finish alone, as a
-    geometric searcher with a detector does. Raises ValueError if no arm is admissible.
+    The registry begins with the geometric expert, which almost always has a goal; a single expert that stands still
+    without a goal would be a weak baseline. If only goals towards a known target are admissible, the frontier expert
+    can finish alone, like a geometric searcher with a detector. Raises ValueError if no arm is admissible.
     """
     allowed = np.asarray(admissible, bool)
     order = (wanted, *expert_names(), *arms)
@@ -34,14 +34,14 @@ def _certain(arm: int, count: int) -> Choice:
 
 
 class NonLearningPolicy:
-    """Base of policies that do not learn."""
+    """Base class of policies that do not learn."""
 
     def __init__(self, arms: tuple[str, ...], names: tuple[str, ...]) -> None:
         self.arms = arms
         self.names = names
 
     def begin(self) -> None:
-        """Do nothing: no subtask is different."""
+        """Do nothing: subtasks are treated alike."""
 
     def update(self, context: np.ndarray, arm: int, reward: float, seconds: float = 0.0) -> None:
         """Do nothing: the policy does not learn."""
@@ -65,9 +65,9 @@ class SingleExpert(NonLearningPolicy):
 
 
 class Greedy(NonLearningPolicy):
-    """Choose the goal with the greatest value, its chance per second; the value alone, without learning.
+    """Choose the goal with the greatest value (success rate per second), without learning.
 
-    A goal that tells no value counts `untold`. Of equal ones the first of the registry is chosen.
+    A goal without a value is given the value `untold`. Of equal values, the first in the registry is chosen.
     """
 
     def __init__(self, arms: tuple[str, ...], names: tuple[str, ...], untold: float) -> None:
@@ -77,7 +77,9 @@ class Greedy(NonLearningPolicy):
         self._order = sorted(range(len(arms)), key=lambda index: order.index(arms[index]))
 
     def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
-        """Return the admissible arm of the greatest value, with probability 1. Raises ValueError without any."""
+        """Return the admissible arm with the greatest value, with probability 1. Raises ValueError if none is
+        admissible.
+        """
         allowed = [index for index in self._order if admissible[index]]
         if not allowed:
             raise ValueError("no admissible arm")
@@ -89,7 +91,9 @@ class Greedy(NonLearningPolicy):
 
 
 class MaskAfter(Greedy):
-    """Greedy without experts whose last `limit` turns in a row brought nothing in this subtask; the explorer stays."""
+    """Choose as `Greedy` does, but without experts that were chosen `limit` times in a row without success in
+    this subtask. The explorer is never left out.
+    """
 
     def __init__(self, arms: tuple[str, ...], names: tuple[str, ...], untold: float, limit: int = 3) -> None:
         super().__init__(arms, names, untold)
@@ -98,17 +102,17 @@ class MaskAfter(Greedy):
         self.begin()
 
     def begin(self) -> None:
-        """Ask every expert again."""
+        """Reset the counts, so that every expert is admitted again."""
         self._streak = np.zeros(len(self.arms), np.int64)
 
     def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
-        """Return the arm of the greatest value among those left; among all, where none is left."""
+        """Return the arm with the greatest value among the unmasked ones; among all if all are masked."""
         allowed = np.asarray(admissible, bool)
         left = allowed & (self._explores | (self._streak < self._limit))
         return super().choose(contexts, left if left.any() else allowed)
 
     def update(self, context: np.ndarray, arm: int, reward: float, seconds: float = 0.0) -> None:
-        """Count a turn that brought nothing."""
+        """Count an unsuccessful turn, or reset the count after a reward."""
         self._streak[arm] = 0 if reward > 0.0 else self._streak[arm] + 1
 
 
@@ -131,9 +135,9 @@ class RoundRobin(NonLearningPolicy):
 
 
 class FixedSchedule(NonLearningPolicy):
-    """Choose experts by a fixed cyclic sequence; only the decision's number determines the turn.
+    """Choose experts by a fixed cyclic sequence; only the decision's number determines whose turn it is.
 
-    Unlike with RoundRobin, an inadmissible expert loses its turn to another (`first_admissible`).
+    Unlike with RoundRobin, an inadmissible expert loses its turn to another expert (`first_admissible`).
     """
 
     def __init__(self, arms: tuple[str, ...], names: tuple[str, ...], schedule: tuple[str, ...]) -> None:

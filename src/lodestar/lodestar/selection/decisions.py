@@ -1,4 +1,4 @@
-"""Records of decisions."""
+"""Records of decisions and their outcomes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class ArmRecord:
-    """One arm at one decision. propensity: probability with which the logging policy chooses it."""
+    """One arm at one decision. propensity: its probability of being chosen by the logging policy."""
 
     expert: str
     admissible: bool
@@ -35,8 +35,8 @@ class ArmRecord:
 class Decision:
     """A decision with all data to replay it and to evaluate another policy offline (DESIGN section 3).
 
-    stood: seconds that the robot stood for it, from the question to the choice. The image that a model judged for an
-    arm is its proposal's `view`.
+    stood: seconds that the robot stood still for the decision, from the request to the choice. The image that
+    a model judged for an arm is its proposal's `view`.
     """
 
     epoch: int

@@ -1,4 +1,4 @@
-"""The ledger of decisions: what is perceived, context, propensities, outcome, reward, and what the policy learns."""
+"""Ledger of decisions: context, propensities, outcome and reward of each, and the policy's learning from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lodestar.query.targets import TargetView
 from lodestar.scene.records import Entity, EntityState
 from lodestar.scene.similarity import TIERS
 from lodestar.selection.admission import Admission
-from lodestar.selection.context import AREA, ContextBuilder
+from lodestar.selection.context import AREA, CONTEXT_DISPLACEMENT_SCALE, ContextBuilder
 from lodestar.selection.decisions import ArmRecord, Decision, Outcome
 from lodestar.selection.perceived import Match, Perceived, TaskState
 from lodestar.selection.policy import Choice, Policy
@@ -37,8 +37,8 @@ def perceive(
     view: TargetView | None,
     step: Step,
 ) -> Perceived:
-    """The moment at `stamp` seconds. view: of `step`, None = nobody looked; a look without a target has no
-    matches, and still counts as one.
+    """Return the robot's perception at `stamp` seconds. view: targets of `step`, None = not evaluated; a view without
+    a target gives an empty tuple of matches.
     """
     matches = None
     if view is not None:
@@ -66,7 +66,7 @@ def _matches(
 
 
 def _words_wanted(step: Step) -> frozenset[str]:
-    """Kinds that the target may be: the categories of its readings, or the target's last word."""
+    """Return the kinds that the target may have: the categories of its readings, or the target's last word."""
     categories = [graph.variables[0].category for graph in step.graphs]
     if not categories:
         categories = words_of(step.target)[-1:]
@@ -75,7 +75,7 @@ def _words_wanted(step: Step) -> frozenset[str]:
 
 @lru_cache(maxsize=16384)
 def _kinds(text: str) -> frozenset[str]:
-    """Every word of a text in the singular, and the lexicon's names of its words."""
+    """Return the words of a text in the singular, and their canonical names in the lexicon."""
     known = load_lexicon()
     singular = {known.singular(word) for word in words_of(text)}
     names = {known.canonical(word) for word in singular} | {known.canonical(text)}
@@ -83,7 +83,9 @@ def _kinds(text: str) -> frozenset[str]:
 
 
 def modality_of(step: Step) -> str:
-    """Return how the target is given: "image", "description" (with attributes, relations or neighbours) or "object"."""
+    """Return how the target is given: "image", "description" (with attributes, relations or neighbours) or
+    "object".
+    """
     if step.item is not None and step.item.images:
         return "image"
     described = step.neighbors or any(
@@ -94,16 +96,18 @@ def modality_of(step: Step) -> str:
 
 
 VIEWER = holder(Role.VIEWER)  # the expert whose confidence is V_vlm
-STUCK_DISTANCE = 0.15  # m; a turn that ends nearer to its start hardly moved the robot
-SHOWN = TIERS[1]  # similarity from which an entity is taken for the target; that of `SequenceConfig.sigma`
-STUCK_TIME = 2.0  # s; a shorter turn had no chance to
-# times the seconds that a goal told; a longer turn was held up, which says nothing of its chance; chosen
+STUCK_DISTANCE = 0.15  # m; a turn that ends closer to its start counts as no motion
+SHOWN = TIERS[1]  # similarity from which an entity counts as the target; as SEQUENCE_SIGMA
+STUCK_TIME = 2.0  # s; a shorter turn does not count as stuck
+# multiple of the goal's expected seconds; the rest of a longer turn is a delay and not counted; chosen
 HELD_UP = 3.0
 
 
 @dataclass
 class _Open:
-    """The decision that runs. before: what was perceived when it was taken; v_vlm: V_vlm then."""
+    """The decision whose outcome is still unknown. before: perception at the decision; v_vlm: V_vlm at that
+    time.
+    """
 
     decision: Decision
     proposal: Proposal
@@ -115,7 +119,7 @@ class _Open:
 
 
 class Ledger:
-    """One open decision at a time; closing it teaches the policy and gives the final record."""
+    """Keeps one open decision at a time; closing it trains the policy and returns the final record."""
 
     def __init__(self, policy: Policy, builder: ContextBuilder, rewards: RewardModel) -> None:
         if tuple(policy.names) != builder.names:
@@ -125,31 +129,33 @@ class Ledger:
         self._rewards = rewards
         self._open: _Open | None = None
         self._started, self._limit = 0.0, math.inf
-        self._viewed = (0.0, -math.inf)  # the view's newest confidence and when that was, in loop time
+        self._viewed = (0.0, -math.inf)  # newest confidence of the viewer, and its loop time
         self.begin_subtask(0.0)
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """Names of the arms, in the policy's order."""
+        """Return the names of the arms, in the policy's order."""
         return self._policy.arms
 
     @property
     def step(self) -> Step:
-        """The one that the open decision is for."""
+        """Return the step of the open decision."""
         return self._step
 
     def begin_directive(self, stamp: float, time_limit: float) -> None:
-        """A directive starts at `stamp` with `time_limit` seconds; what the view said before is forgotten."""
+        """Begin a directive at `stamp` with `time_limit` seconds, and reset the confidence of the expert that
+        judges images.
+        """
         self._started, self._limit = stamp, time_limit
         self._viewed = (0.0, -math.inf)
         self.builder.begin()
         self.begin_subtask(stamp)
 
     def begin_subtask(self, stamp: float) -> None:
-        """Turns before now get no share of a success to come, and no arm is masked."""
+        """Begin a subtask: earlier turns get no share of later success, and no arm is masked."""
         self._turns: list[tuple[np.ndarray, int]] = []
-        self._empties: Counter[int] = Counter()  # arm -> empty picks of this subtask
-        self._streak: Counter[int] = Counter()  # arm -> empty picks in a row
+        self._empties: Counter[int] = Counter()  # arm -> empty choices in this subtask
+        self._streak: Counter[int] = Counter()  # arm -> consecutive empty choices
         self._policy.begin()
         self._began = stamp
         self._step = Step(StepKind.EXPLORE)
@@ -165,10 +171,11 @@ class Ledger:
         trace_id: str = "",
         stood: float = 0.0,
     ) -> tuple[Decision, Proposal]:
-        """Open the decision that the policy takes among the admitted arms, of which there is at least one.
+        """Open a decision: let the policy choose among the admitted arms (at least one), and return it with
+        its proposal.
 
-        newest: stamp, seconds, of the facts that `now` was perceived from. trace_id: of the trace of its epoch. stood:
-        see `Decision`.
+        newest: stamp in seconds of the facts in `now`. trace_id: id of the trace of its action. stood: see
+        `Decision`.
         """
         proposals = {a.expert: a.proposal for a in admission.arms if a.proposal is not None}
         self._step = step
@@ -217,9 +224,10 @@ class Ledger:
     def close(
         self, outcome: Outcome, now: Perceived, success: bool = False, ended: bool = False
     ) -> Decision | None:
-        """The open decision with outcome and reward, learned from; None where none is open.
+        """Close the open decision with outcome and reward, train the policy, and return the record; None if none is
+        open.
 
-        success: the loop verified the target. ended: the subtask is over, with success or without.
+        success: the loop verified the target. ended: the subtask is over, successful or not.
         """
         if self._open is None:
             return None
@@ -241,13 +249,15 @@ class Ledger:
         return replace(turn.decision, outcome=outcome, reward=reward)
 
     def _hear(self, admission: Admission, now: float, newest: float) -> float:
-        """V_vlm: what the view says now, or said last where it is late."""
+        """Return V_vlm: the newest confidence of the expert that judges images, which is kept while its next
+        answer is late.
+        """
         arm = next((a for a in admission.arms if a.expert == VIEWER), None)
         if arm is not None and arm.proposal is not None:
             stamp = arm.proposal.stamp  # of the image
             age = max(newest - stamp, 0.0) if stamp > 0.0 else 0.0
             self._viewed = (arm.proposal.confidence, now - age)
-        elif arm is not None and not arm.is_silent:  # it answered that it sees nothing
+        elif arm is not None and not arm.is_silent:  # the viewer answered that it sees no target
             self._viewed = (0.0, now)
         return self._viewed[0]
 
@@ -259,7 +269,9 @@ class Ledger:
         )
 
     def _masked(self, admission: Admission) -> Admission:
-        """The admission without arms that sent the robot nowhere too often in a row, if others are left."""
+        """Return the admission without the arms that were chosen too many times in a row without effect,
+        unless no other arm is admissible.
+        """
         limit = self._rewards.mask_after
         masked = {self.arms[arm] for arm, count in self._streak.items() if 0 < limit <= count}
         if not any(arm.expert not in masked for arm in admission.admissible):
@@ -272,7 +284,9 @@ class Ledger:
         return replace(admission, arms=arms)
 
     def _judge(self, turn: _Open, outcome: Outcome, now: Perceived) -> Turn:
-        """Return what the turn brought; counts empty picks."""
+        """Return the effects of the turn for the reward. Also count choices that gave no goal or were
+        aborted.
+        """
         builder, before = self.builder, turn.before
         reached = outcome in (Outcome.REACHED, Outcome.PREEMPTED)
         empty = outcome is Outcome.ABORTED or turn.proposal.action is not ActionKind.GO
@@ -286,7 +300,7 @@ class Ledger:
             similarity=builder.similarity(now),
             similarity_change=now.best - before.best if now.matches is not None else 0.0,
             discovery=builder.discovery(now, before),
-            displacement=min(moved / builder.config.displacement_scale, 1.0),
+            displacement=min(moved / CONTEXT_DISPLACEMENT_SCALE, 1.0),
             stuck=bool(self._turns) and now.stamp - before.stamp >= STUCK_TIME and moved < STUCK_DISTANCE,
             empty=empty and self._empties[turn.arm] <= self._rewards.max_empty,
             reached=reached,
@@ -295,7 +309,9 @@ class Ledger:
 
 
 def _seconds(turn: _Open, now: Perceived) -> float:
-    """Return the seconds of a turn that count: at most HELD_UP times what its goal told."""
+    """Return the seconds of a turn from which the policy learns: at most HELD_UP times the expected seconds
+    of its goal.
+    """
     took, told = max(now.stamp - turn.before.stamp, 0.0), turn.proposal.seconds
     return min(took, HELD_UP * told) if told is not None and told > 0.0 else took
 

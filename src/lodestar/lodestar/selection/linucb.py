@@ -17,26 +17,26 @@ from lodestar.storage.files import write_file
 from lodestar.storage.private import private_folder, state_home
 
 STATE_FORMAT = "lodestar policy state 2"
-UNSIGNED_FORMAT = "lodestar policy state 1"  # does not state the policy and reward by which it was learned
+UNSIGNED_FORMAT = "lodestar policy state 1"  # lacks the policy and reward that produced it
 
-#: Names of priors of the expected reward per arm and feature: none, and that of each expert's spec.
+#: Names of priors of the expected reward per arm and feature: none, or the prior of each expert's spec.
 PRIORS = ("cold", "directed")
 
 
 def prior_weights(prior: str, arm: str) -> Mapping[str, float]:
-    """Return the expected reward per feature of an arm; arms that are no experts of ours have none."""
+    """Return the prior expected reward per feature of an arm; {} for arms that are not registered experts."""
     if prior != "directed" or arm not in expert_names():
         return {}
     return expert_spec(arm).prior
 
 
 class ForeignState(ValueError):
-    """A state is valid but belongs to another kind of policy, other features or another reward."""
+    """The state is valid but belongs to another kind of policy, other features or another reward."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Names of the policy, features and reward by which a state was learned; "" = unknown."""
+    """Names of the policy, features and reward that produced a state; "" = unknown."""
 
     policy: str = ""
     features: str = ""
@@ -46,7 +46,7 @@ class Origin:
         return ", ".join(f"{name} {value or '(not said)'}" for name, value in vars(self).items())
 
     def takes(self, other: Origin) -> bool:
-        """Tell whether a state of origin `other` is usable here; unknown names are not compared."""
+        """Return whether a state of origin `other` is usable here; unknown names are not compared."""
         return all(not mine or mine == its for mine, its in zip(vars(self).values(), vars(other).values()))
 
 
@@ -55,10 +55,10 @@ BANDIT = Origin("bandit")
 
 @dataclass
 class LinUcb:
-    """One ridge regression per arm.
+    """Disjoint LinUCB: one ridge regression per arm.
 
-    names: of the d features, in order. origin: stored in the state and required of a state to restore.
-    The statistics are stored as A^-1 (A, d, d) and b (A, d); A^-1 is updated by rank-one updates (Sherman-Morrison).
+    names: of the d features, in order. origin: stored in the state, and required of a state to restore. The
+    statistics are stored as A^-1 (A, d, d) and b (A, d); A^-1 is updated by rank-one updates (Sherman-Morrison).
     """
 
     config: LinUcbConfig
@@ -114,7 +114,7 @@ class LinUcb:
         return best / best.sum()
 
     def begin(self) -> None:
-        """Do nothing: what was learned holds for every subtask."""
+        """Do nothing: the learned weights hold for every subtask."""
 
     def update(self, context: np.ndarray, arm: int, reward: float, seconds: float = 0.0) -> None:
         """Update A += x x^T (through its inverse) and b += r x for the arm."""
@@ -140,10 +140,10 @@ class LinUcb:
         }
 
     def restore(self, state: Any) -> None:
-        """Restore the result of `state`. Raises ValueError and ForeignState, and then changes nothing.
+        """Restore a state that `state` returned. On ValueError or ForeignState nothing is changed.
 
-        ValueError: it is not a state or is damaged. ForeignState: it belongs to another kind of policy or reward, or to
-        other arms or features.
+        ValueError: not a state, or damaged. ForeignState: it belongs to another kind of policy or reward, or
+        to other arms or features.
         """
         if isinstance(state, dict) and state.get("format") == UNSIGNED_FORMAT:
             raise ValueError(
@@ -179,20 +179,20 @@ class LinUcb:
         save_state(self.state(), path)
 
     def load(self, path: str | Path) -> None:
-        """Restore a saved state. Raises ValueError with the reason if the file has none for this policy.
+        """Restore a saved state. Raises ValueError with the reason if the file has no state for this policy.
 
         ForeignState: the file is valid but belongs to another policy.
         """
         try:
             self.restore(json.loads(Path(path).read_bytes()))
-        except (ValueError, RecursionError) as error:  # JSON's and Unicode's errors are ValueErrors
+        except (ValueError, RecursionError) as error:  # JSON and Unicode errors are ValueErrors
             kind = ForeignState if isinstance(error, ForeignState) else ValueError
             raise kind(f"{path} is not a state for this policy: {error}") from error
 
 
 def save_state(state: dict[str, Any], path: str | Path) -> None:
-    """Write a policy's state to a JSON file atomically. Raises OSError; UnsafeFolder where others may write to the
-    folder of kept states.
+    """Write a policy's state to a JSON file atomically. Raises OSError; UnsafeFolder if other users may write to the
+    state folder.
     """
     file = Path(path)
     if file.is_relative_to(state_home()):
@@ -207,6 +207,6 @@ def _json(origin: Origin) -> str:
 
 
 def _positive(matrices: np.ndarray) -> bool:
-    """Tell whether every matrix (A, d, d) is symmetric and positive definite."""
+    """Return whether every matrix (A, d, d) is symmetric and positive definite."""
     symmetric = np.allclose(matrices, matrices.swapaxes(1, 2), rtol=1e-6, atol=1e-9)
     return symmetric and bool((np.linalg.eigvalsh(matrices) > 0.0).all())

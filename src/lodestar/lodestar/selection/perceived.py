@@ -13,7 +13,8 @@ MODALITIES = ("object", "description", "image")
 
 @dataclass(frozen=True)
 class Match:
-    """An entity similar to the target. similarity in [0, 1]; distance: metres in plan from the robot to its box.
+    """An entity similar to the target. similarity in [0, 1]; distance: horizontal metres from the robot to
+    its box.
 
     overlaps: its label shares a word with the target's phrase.
     """
@@ -25,7 +26,9 @@ class Match:
 
 @dataclass(frozen=True)
 class Perceived:
-    """Perception at one moment, without any ground truth."""
+    """Robot pose, known area, grid and entities similar to the target at one moment, as perceived, without
+    ground truth.
+    """
 
     stamp: float  # seconds
     area: float = 0.0  # m^2 known free

@@ -1,4 +1,4 @@
-"""All policies by name."""
+"""Factory of all policies by name."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def make_policy(
     reward: str = "",
     **options: Any,
 ) -> Policy:
-    """Return the policy of a name over `arms` whose contexts have the features `names`.
+    """Return the policy with this name over `arms`, for contexts with the features `names`.
 
-    features, reward: names of the feature set and of the reward, stored in the policy's state.
-    options: fields of LinUcbConfig for "bandit" and "thompson"; the same without alpha for "epsilon_greedy",
-    whose epsilon is `mixing` (default 0.1); `schedule` for "fixed"; `untold` for "greedy" and "mask_after". Raises
-    ValueError for an unknown name or option.
+    features, reward: names of the feature set and the reward, stored in the policy's state. options: fields
+    of LinUcbConfig for "bandit", "thompson" and "corrected"; the same without alpha for "epsilon_greedy",
+    whose epsilon is `mixing` (default 0.1); `schedule` for "fixed"; `untold` for "greedy" and "mask_after".
+    Raises ValueError for an unknown name or option.
     """
     others = {"fixed": ("schedule",), "greedy": ("untold",), "mask_after": ("untold",)}
     known = _OPTIONS if name in LEARNERS else others.get(name, ())
@@ -95,7 +95,8 @@ def make_policy(
 def state_file(config: SelectionConfig, arms: tuple[str, ...]) -> Path | None:
     """Return the file of the learned state over these arms; None = none. See `SelectionConfig.policy_state`.
 
-    The name of a kept one has a digest of arms and features, so that other experts learn in a file of their own.
+    The file name of kept state includes a digest of arms and features, so that each set of experts has its
+    own file.
     """
     if not config.policy_state or config.policy not in LEARNERS:
         return None
@@ -118,9 +119,10 @@ def policy_of(
 ) -> Policy:
     """Return the policy of a configuration, with its learned state if `policy_state` exists.
 
-    keeps: go on from the user's own file where `policy_state` is "kept"; a robot does, a benchmark does not. One that
-    is damaged or of another policy is set aside with a warning, and the policy starts from its prior. Raises ValueError
-    with the reason if a file that is named does not belong to this policy, and OSError if it cannot be read.
+    keeps: restore from the user's own file if `policy_state` is "kept"; a robot does so, a benchmark does
+    not. A kept file that is damaged or belongs to another policy is renamed with a warning, and the policy
+    starts from its prior. Raises ValueError with the reason if a named file does not belong to this policy,
+    and OSError if it cannot be read.
     """
     names = feature_names(config.features, arms)
     options: dict[str, Any] = {}
@@ -147,7 +149,7 @@ def policy_of(
 
 
 def _go_on_from(policy: LinUcb, file: Path, warn: Callable[[str], None]) -> None:
-    """Restore what is kept in a file; set the file aside where it cannot be used."""
+    """Restore the policy from a file; rename the file if it cannot be used."""
     try:
         policy.load(file)
     except FileNotFoundError:
@@ -161,13 +163,12 @@ def _go_on_from(policy: LinUcb, file: Path, warn: Callable[[str], None]) -> None
 
 
 def _set_aside(file: Path) -> Path:
-    """Rename a file to a name that is free, and return it. Raises OSError."""
+    """Rename a file to an unused name and return it. Raises OSError."""
     for number in count(1):
         aside = file.with_name(f"{file.name}.refused-{number}")
         with suppress(FileExistsError):
-            os.close(
-                os.open(aside, os.O_CREAT | os.O_EXCL, 0o600)
-            )  # the name is ours: nothing is overwritten
+            # reserves the name, so that nothing is overwritten
+            os.close(os.open(aside, os.O_CREAT | os.O_EXCL, 0o600))
             break
     try:
         os.replace(file, aside)

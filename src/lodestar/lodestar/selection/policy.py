@@ -24,23 +24,23 @@ class Choice:
 
 
 class Policy(Protocol):
-    """Choose an admissible arm by its context and learn from its reward. names: of the features."""
+    """Chooses an admissible arm by its context and learns from its reward. names: of the d features, in
+    order.
+    """
 
     arms: tuple[str, ...]
     names: tuple[str, ...]
 
     def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
-        """Return one of the admissible arms (A,) bool, at least one, by contexts (d,) or (A, d)."""
-        ...
+        """Return the choice of an admissible arm. contexts: (d,) for all arms, or (A, d). admissible: (A,)
+        bool, at least one true.
+        """
 
     def begin(self) -> None:
-        """A subtask begins."""
-        ...
+        """Begin a subtask, for example by resetting counts."""
 
     def update(self, context: np.ndarray, arm: int, reward: float, seconds: float = 0.0) -> None:
-        """Learn from the reward of an arm under a context (d,), and the seconds that its turn took."""
-        ...
+        """Learn from the reward of an arm under a context (d,), and from the seconds of its turn."""
 
     def credit(self, context: np.ndarray, arm: int, reward: float) -> None:
         """Add a delayed share of reward to a turn that `update` has already counted (RoboAtlas eq. 24)."""
-        ...

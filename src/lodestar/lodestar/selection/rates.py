@@ -1,4 +1,4 @@
-"""A bandit that learns what the chance per second of each expert's goals gets wrong (ADR 0094)."""
+"""A bandit that corrects the success rates per second estimated by the experts (ADR 0094)."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ import numpy as np
 from lodestar.selection.linucb import LinUcb, Origin
 from lodestar.selection.policy import Choice
 
-VALUE = "value"  # feature with the chance per second that a goal's expert tells
+VALUE = "value"  # feature: success rate per second, as estimated by the goal's expert
 CORRECTED = Origin("corrected")
-_EVENT = 1.0  # a turn shows or reaches the target once at most
-# most successes that are expected of a turn; chosen: a chance of 1 for `ledger.HELD_UP` times its seconds
+_EVENT = 1.0  # at most one success counts per turn
+# maximum expected successes of a turn; chosen: a rate of 1 for `ledger.HELD_UP` times its seconds
 _EXPOSURE = 3.0
 
 
 @dataclass
 class RateUcb(LinUcb):
-    """Chooses the greatest value * (theta x + alpha s), where theta x is a factor that is learned for each arm.
+    """Chooses the arm with the greatest value * (theta x + alpha s), where theta x is a factor learned for
+    each arm.
 
-    Successes of an arm are counted as events of a process with the rate value * theta x per second: a turn of T seconds
-    adds value T x x^T to A and the event x to b. With a bias alone that is the mean of the conjugate Gamma posterior
-    of a Poisson rate, (lambda + events) / (lambda + expected events); with features it is LinUCB with each turn
-    weighted by the inverse of its variance (Zhou, Gu and Szepesvari 2021). The prior factor is 1: without evidence, or
-    where values are right, the policy is greedy. Evidence fades by `memory` per turn to the prior (D-LinUCB, Russac,
-    Vernade and Cappe 2019).
+    Successes of an arm are modelled as events of a process with the rate value * theta x per second: a turn
+    of T seconds adds value T x x^T to A and the event x to b. With only a bias this is the mean of the
+    conjugate Gamma posterior of a Poisson rate, (lambda + events) / (lambda + expected events); with features
+    it is LinUCB with each turn weighted by the inverse of its variance (Zhou, Gu and Szepesvari 2021). The
+    prior factor is 1, so without evidence, or with correct values, the policy is greedy. Evidence decays by
+    `memory` per turn to the prior (D-LinUCB, Russac, Vernade and Cappe 2019).
     """
 
     origin: Origin = CORRECTED
@@ -41,14 +42,16 @@ class RateUcb(LinUcb):
         self.response = strength * np.repeat(bias[None], count, axis=0)
 
     def _told(self, x: np.ndarray) -> np.ndarray:
-        """Return the values (A,) of contexts (A, d): of an arm that tells none, `untold` per second."""
+        """Return the values (A,) of contexts (A, d), in successes per second; an arm without a value gets
+        `untold`.
+        """
         told = x[..., self.names.index(VALUE)] if VALUE in self.names else np.zeros(x.shape[:-1])
         return np.where(told > 0.0, told, self.config.untold)
 
     def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
         """Return the admissible arm with the greatest bound, or any admissible one with probability `mixing`.
 
-        Estimates and bounds are successes per second. Raises ValueError as LinUcb does.
+        Estimates and bounds are successes per second. Raises ValueError as `LinUcb.choose` does.
         """
         admissible = np.asarray(admissible, bool)
         if not admissible.any():
@@ -69,7 +72,7 @@ class RateUcb(LinUcb):
     def update(self, context: np.ndarray, arm: int, reward: float, seconds: float = 0.0) -> None:
         """Learn that a turn of an arm took `seconds` and brought `reward`, of which at most one event counts.
 
-        No turn counts as more than three expected successes, however long it took.
+        A turn counts as at most `_EXPOSURE` expected successes.
         """
         x = np.asarray(context, np.float64)
         exposure = min(float(self._told(x)) * max(seconds, 0.0), _EXPOSURE)
@@ -84,10 +87,10 @@ class RateUcb(LinUcb):
         self.response[arm] += events * x
 
     def credit(self, context: np.ndarray, arm: int, reward: float) -> None:
-        """Do nothing: the turn that showed the target has had its event."""
+        """Do nothing: `update` has counted the event of the turn that showed the target."""
 
     def _fade(self) -> None:
-        """Weigh all evidence by `memory`, and the prior by what that leaves."""
+        """Multiply all evidence by `memory`, and add the prior with the remaining weight."""
         kept = self.config.memory
         if kept >= 1.0:
             return

@@ -1,1 +1,1 @@
-"""Atomic file writes and folders of snapshots."""
+"""Atomic file writes, archives, journals, and folders of snapshots."""

@@ -1,7 +1,7 @@
-"""Write and read named arrays in one file with a versioned, checked header. Writes are atomic.
+"""Files with named arrays and a versioned, checked header. Writes are atomic.
 
-Layout: magic (8 bytes), layout version (uint32), length and CRC-32 of the header (uint64, uint32), the header as JSON,
-then the arrays (little-endian, C order), each aligned to 64 bytes and with its own CRC-32.
+Layout: magic (8 bytes), layout version (uint32), length and CRC-32 of the header (uint64, uint32), the header
+as JSON, then the arrays (little-endian, C order), each aligned to 64 bytes and with its own CRC-32.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _KINDS = "biuf"  # allowed dtype kinds; object arrays are refused because readin
 
 
 class ArchiveError(Exception):
-    """The file cannot be read; the message says why."""
+    """Error: the file cannot be read. The message says why."""
 
 
 class ForeignFile(ArchiveError):
-    """The file is of another kind, truncated or damaged."""
+    """Error: the file is of another kind, truncated or damaged."""
 
 
 class OtherVersion(ArchiveError):
-    """The file was written by another version."""
+    """Error: the file was written by another version."""
 
 
 @dataclass(frozen=True)
 class Archive:
-    """Content of a file. kind, version: of the content. meta: JSON values. arrays: numeric arrays by name."""
+    """Content of an archive. kind, version: of the content. meta: JSON values. arrays: numeric, by name."""
 
     kind: str
     version: int
@@ -51,9 +51,9 @@ class Archive:
 
 
 def write_archive(path: Path, archive: Archive, *, durable: bool = True) -> int:
-    """Write the archive to `path` atomically. Returns the size in bytes. Raises OSError, or ValueError for objects.
+    """Write the archive to `path` atomically; return the size in bytes.
 
-    durable: see `whole_file`.
+    durable: see `whole_file`. Raises OSError, or ValueError for object arrays.
     """
     entries, views, offset = [], [], 0
     for name, array in archive.arrays.items():
@@ -81,9 +81,10 @@ def write_archive(path: Path, archive: Archive, *, durable: bool = True) -> int:
 
 
 def read_archive(path: Path, versions: Mapping[str, int] | None = None) -> Archive:
-    """Return what `write_archive` wrote. versions: see `check_version`; None = any.
+    """Return the archive in a file.
 
-    Raises ForeignFile, OtherVersion, or OSError for a file that cannot be read.
+    versions: readable version of each kind, None = any. Raises ForeignFile, OtherVersion, or OSError for a
+    file that cannot be read.
     """
     with open(path, "rb") as file:
         content, used = _content(file, path)
@@ -99,7 +100,10 @@ def read_archive(path: Path, versions: Mapping[str, int] | None = None) -> Archi
 
 
 def check_version(name: str, kind: str, version: int, versions: Mapping[str, int]) -> None:
-    """Raise ForeignFile or OtherVersion unless `versions`, the version that can be read of each kind, has this one."""
+    """Raise ForeignFile unless `versions` has the kind, OtherVersion unless it has this version of the kind.
+
+    versions: the readable version of each kind.
+    """
     if kind not in versions:
         raise ForeignFile(f"{name} holds {kind!r}, not {' or '.join(map(repr, versions))}")
     if version != versions[kind]:
@@ -107,7 +111,10 @@ def check_version(name: str, kind: str, version: int, versions: Mapping[str, int
 
 
 def meta_of(path: Path) -> dict[str, Any]:
-    """Return the meta that `write_archive` wrote, without the arrays. Raises ForeignFile, OtherVersion, OSError."""
+    """Return the `meta` of an archive file, without reading its arrays.
+
+    Raises ForeignFile, OtherVersion, OSError.
+    """
     with open(path, "rb") as file:
         content = _content(file, path)[0]
     try:
@@ -117,7 +124,7 @@ def meta_of(path: Path) -> dict[str, Any]:
 
 
 def _content(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
-    """Return the header of a file of any kind, and its length including the prefix."""
+    """Return the header of an archive of any kind, and the length of header and prefix, bytes."""
     prefix = file.read(_PREFIX.size)
     if len(prefix) < _PREFIX.size or prefix[:8] != MAGIC:
         raise ForeignFile(f"{path.name} is not a Lodestar file")

@@ -1,4 +1,4 @@
-"""Checkpoints of a process for its successor in the same run of the stack."""
+"""Checkpoints that a process leaves for its successor in the same run of the stack."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lodestar.storage.private import private_folder
 
 @dataclass(frozen=True)
 class CheckpointConfig:
-    """Location and period of a node's checkpoints. The starter sets folder and run."""
+    """Location and period of a node's checkpoints. The program that starts the stack sets folder and run."""
 
     folder: str = ""  # of this run of the stack; "" = no checkpoints
     run: str = ""  # name of this run; checkpoints of other runs are ignored
@@ -32,7 +32,7 @@ class CheckpointConfig:
 
 @dataclass(frozen=True)
 class Kept:
-    """A checkpoint. age: seconds of real time since it was taken."""
+    """A checkpoint that was read. age: seconds of real time since it was taken."""
 
     archive: Archive
     age: float
@@ -41,9 +41,9 @@ class Kept:
 class Checkpoint:
     """One node's files in the folder of its run: `NAME.lodestar` with its state, `NAME.json` with notes.
 
-    versions: the version of each kind of state that can be read; none for a node that has notes alone.
-    They survive the process (kill -9) but not a power cut, which ends the run anyway, so nothing is synced.
-    Raises UnsafeFolder or OSError if the folder is not private or cannot be created.
+    versions: the readable version of each kind of state; {} for a node that only has notes. The files survive
+    the process (kill -9) but not a power cut, which ends the run anyway, so nothing is synced. Raises
+    UnsafeFolder or OSError if the folder is not private or cannot be created.
     """
 
     def __init__(self, config: CheckpointConfig, name: str, versions: Mapping[str, int]) -> None:
@@ -52,7 +52,7 @@ class Checkpoint:
         self._path = self._notes_path = Path()
         self.notes: dict[str, Any] = {}
         self._noting = threading.Lock()
-        self.restarted = False  # a process of this name has already run in this run
+        self.restarted = False  # True if a process of this name has already run in this run
         if self.enabled:
             folder = private_folder(config.folder)
             self._path, self._notes_path = folder / f"{name}.lodestar", folder / f"{name}.json"
@@ -62,7 +62,7 @@ class Checkpoint:
             self.note()
 
     def note(self, **values: Any) -> None:
-        """Update the notes, which survive kill -9; the file is written only if a value changes. From any thread."""
+        """Update the notes, which survive kill -9; the file is written only if a value changes. Thread-safe."""
         with self._noting:
             new = {**self.notes, **values}
             if self.enabled and (new != self.notes or not self._notes_path.exists()):
@@ -71,12 +71,15 @@ class Checkpoint:
             self.notes = new
 
     def write(self, state: Archive) -> int:
-        """Write the state of the next checkpoint. Returns its bytes. Raises OSError, and then keeps the last one."""
+        """Write a checkpoint of the state; return its bytes. Raises OSError; then the last one stays."""
         content = {"run": self._run, "taken": time.time(), "meta": state.meta}
         return write_archive(self._path, replace(state, meta=content), durable=False)
 
     def read(self) -> Kept | None:
-        """Return the last checkpoint of this run, None without one. Raises ArchiveError, OSError for a bad file."""
+        """Return the last checkpoint of this run, None if there is none.
+
+        Raises ArchiveError, OSError for a bad file.
+        """
         if not self.enabled or not self._path.exists():
             return None
         archive = read_archive(self._path, self._versions)

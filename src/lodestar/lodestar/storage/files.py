@@ -1,4 +1,4 @@
-"""The writers of files: whole or not at all, durable where asked, and readable by their owner alone."""
+"""Functions that write files: atomically, durably if requested, and readable by their owner alone."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from lodestar.storage.private import FILE_MODE
 def whole_file(path: Path, *, durable: bool = True, replace: bool = True) -> Iterator[Path]:
     """Yield the path of an empty file to write; it replaces `path` when the block ends without an error.
 
-    durable: the file survives a power cut from then on. replace: an existing file may be replaced; otherwise it is not
-    changed and FileExistsError is raised. Of two writers of one file, in any process, the last one wins; each writes a
-    file of its own until then, named `.NAME.TOKEN.part`, which a crash leaves.
+    durable: the file then survives a power cut. replace: an existing file may be replaced; otherwise it is
+    not changed and FileExistsError is raised. If several processes write the file, the last one wins; each
+    writes its own temporary file `.NAME.TOKEN.part`, which remains after a crash.
     """
     if not replace and os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    # a new file: a link of that name would be refused
+    # exclusive creation refuses a symbolic link of that name
     os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))
     try:
         yield unfinished
@@ -48,7 +48,7 @@ def _put_beside(source: Path, target: Path) -> None:
         os.link(source, target)
     except FileExistsError:
         raise
-    except OSError:  # a file system without hard links
+    except OSError:  # the file system has no hard links
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
         os.rename(source, target)
@@ -69,7 +69,7 @@ def write_file(path: Path, chunks: Iterable[Any], *, durable: bool = True, repla
 def link_file(source: Path, target: Path) -> None:
     """Hard-link the source to a new target, or copy it to another file system; only the owner can read it.
 
-    Neither is ever written in place, so that a change of one leaves the other alone.
+    Neither file is ever written in place, so a change of one does not affect the other.
     """
     try:
         os.link(source, target)
@@ -81,7 +81,7 @@ def link_file(source: Path, target: Path) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Make every file and folder below, and the folder itself, durable (fsync). Raises OSError."""
+    """Make every file and folder below a folder, and the folder itself, durable (fsync). Raises OSError."""
     for parent, _, names in os.walk(folder):
         for name in names:
             sync_path(Path(parent, name))
@@ -98,14 +98,14 @@ def sync_path(path: Path) -> None:
 
 
 def write_all(handle: int, data: bytes) -> None:
-    """Write all bytes to an open file. Raises OSError; then a part may be written."""
+    """Write all bytes to an open file. Raises OSError; a part may have been written then."""
     done = os.write(handle, data)
-    while done < len(data):  # a full disk takes a part, then refuses the rest
+    while done < len(data):  # a full disk accepts a part of the data, then refuses the rest
         done += os.write(handle, data[done:])
 
 
 def append(handle: int, data: bytes) -> None:
-    """Write at the end of a file that is open for appending. Raises OSError, and then the file is as it was."""
+    """Write data at the end of a file open for appending. Raises OSError; then the file is unchanged."""
     size = os.fstat(handle).st_size
     try:
         write_all(handle, data)
@@ -115,8 +115,11 @@ def append(handle: int, data: bytes) -> None:
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append a line, on a line of its own also where a crash has cut off the last one. Raises OSError as `append`."""
-    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)  # less the umask
+    """Append a line to a file. Raises OSError; then the file is unchanged.
+
+    If the last line is incomplete after a crash, it is ended first.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)  # before the umask
     try:
         size = os.fstat(handle).st_size
         torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"

@@ -1,4 +1,4 @@
-"""The process that holds a file which is locked."""
+"""Search for the process that holds a locked file."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _PROC = Path("/proc")
-_LONGEST = 100  # characters of a command line that are told
+_LONGEST = 100  # most characters shown of a command line
 
 
 def holder_of(path: Path, besides: int = 0) -> str:
-    """Return who has locked a file, as "process 4711 (memory --ros-args)", or else who has it open; "" if unknown.
+    """Return the process that locks or opened a file: "process 4711 (memory --ros-args)"; "" = unknown.
 
-    Close a handle of your own first, or name your process in `besides`. A process of another user is seen by its lock
-    alone, and one outside of this container not at all. Linux only; elsewhere nobody is known.
+    Close your own handles first, or pass your process id as `besides`. A process of another user is found
+    only by its lock, and a process outside of this container not at all. Works on Linux only; "" elsewhere.
     """
     try:
         status = path.stat()
@@ -25,7 +25,7 @@ def holder_of(path: Path, besides: int = 0) -> str:
 
 
 def command_of(pid: int) -> str:
-    """Return the command line of a process, shortened and on one line; its name where it has none."""
+    """Return the command line of a process, shortened and on one line; its name if it has none."""
     try:
         words = (_PROC / str(pid) / "cmdline").read_bytes().decode(errors="replace").split("\0")
         words[0] = words[0].rsplit("/", 1)[-1]
@@ -37,7 +37,11 @@ def command_of(pid: int) -> str:
 
 
 def _lockers(status: os.stat_result) -> Iterator[int]:
-    """Yield processes with a lock on the file, by its inode; the device tells apart where several have it."""
+    """Yield the ids of processes with a lock on the file.
+
+    Locks are found by the file's inode, which files on other devices may share. Of several processes, those
+    that have the file open come first, then those with a lock on its device.
+    """
     device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
     found = []
     try:
@@ -45,9 +49,8 @@ def _lockers(status: os.stat_result) -> Iterator[int]:
     except OSError:
         return
     for line in lines:
-        words = (
-            line.split()
-        )  # 1: FLOCK ADVISORY WRITE 4711 fe:00:2293955 0 EOF; waiting ones have "->" before the kind
+        # 1: FLOCK ADVISORY WRITE 4711 fe:00:2293955 0 EOF; waiting locks have "->" before the kind
+        words = line.split()
         place = words[5].rsplit(":", 1) if len(words) > 5 and words[1] != "->" else ("", "")
         if place[1] == str(status.st_ino) and words[4].isdigit() and int(words[4]) > 0:
             found.append((place[0] != device, int(words[4])))
@@ -56,11 +59,11 @@ def _lockers(status: os.stat_result) -> Iterator[int]:
 
 
 def _openers(status: os.stat_result) -> Iterator[int]:
-    """Yield the processes of this user that have the file open."""
+    """Yield the ids of this user's processes that have the file open."""
     for folder in _PROC.glob("[0-9]*/fd"):
         try:
             links = list(folder.iterdir())
-        except OSError:  # of another user, or it has ended
+        except OSError:  # the process belongs to another user, or has ended
             continue
         if any(_is(link, status) for link in links):
             yield int(folder.parent.name)
@@ -69,5 +72,5 @@ def _openers(status: os.stat_result) -> Iterator[int]:
 def _is(link: Path, status: os.stat_result) -> bool:
     try:
         return os.path.samestat(status, link.stat())
-    except OSError:  # closed meanwhile
+    except OSError:  # the file was closed meanwhile
         return False

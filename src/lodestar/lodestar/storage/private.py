@@ -12,7 +12,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class UnsafeFolder(Exception):
-    """Other users could read or change the folder's content; the message says why and what to do."""
+    """Error: other users could read or change the folder's content. The message says why and what to do."""
 
 
 def state_home() -> Path:
@@ -23,17 +23,20 @@ def state_home() -> Path:
 
 
 def cache_folder(name: str) -> Path:
-    """Return a folder of what can be made again: in $LODESTAR_CACHE_DIR, else in the user's cache ($XDG_CACHE_HOME)."""
+    """Return the cache folder of this name, for data that can be made again.
+
+    It lies in $LODESTAR_CACHE_DIR, else in the user's cache ($XDG_CACHE_HOME).
+    """
     own = os.environ.get("LODESTAR_CACHE_DIR")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return (Path(own) if own else Path(base) / "lodestar") / name
 
 
 def private_folder(path: str | Path) -> Path:
-    """Return the folder; it and missing parents are created with mode 0700.
+    """Return the path of a folder that only its owner can read; missing folders are created with mode 0700.
 
-    Raises UnsafeFolder if the path is a symbolic link, another file or another user's folder, or if others may write to
-    it. Raises OSError if it cannot be created.
+    Raises UnsafeFolder if the path is a symbolic link, another file or another user's folder, or if others
+    may write to it. Raises OSError if it cannot be created.
     """
     folder = Path(path).expanduser().absolute()
     if not folder.parent.exists():

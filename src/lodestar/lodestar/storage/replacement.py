@@ -1,4 +1,7 @@
-"""Replaces parts that belong together: all are prepared beside those in use, then taken into use, or none is."""
+"""All-or-none replacement of parts of the robot's state, such as the grid, the scene and the keyframes.
+
+All new parts are prepared first; then all of them are taken into use, or none.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +11,26 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-#: A part that is being replaced. The first step (`next`) prepares it beside the one in use and yields what had to be
-#: left out, as sentences; the second takes it into use, the third drops the former part. Where a step fails, or the
-#: generator is closed before the third, the former part is in use again and the prepared one is dropped.
+#: Generator that replaces a part. Step 1 (`next`) prepares the new part and yields sentences about data that was left
+#: out; step 2 takes it into use; step 3 drops the former part. If a step fails, or the generator is closed before
+#: step 3, the former part is in use again and the prepared one is dropped.
 Replacement = Generator[tuple[str, ...], None, None]
 
 
 def exchange(
     put: Callable[[T], Callable[[], object]], part: T, kept: Callable[[], object] = lambda: None
 ) -> Replacement:
-    """Replace a part in memory.
+    """Return a `Replacement` generator for a part in memory.
 
-    put(part): takes a part into use, all or nothing, and returns what takes that back. kept(): makes the part in use
-    outlive the process, or raises and leaves the one before to a successor.
+    put(part): takes a part into use, all or nothing, and returns an undo function. kept(): makes the part in
+    use durable for a successor process; if it raises, the former durable part remains.
     """
     yield ()
     take_back, outlives = put(part), False
 
     def undo() -> None:
         take_back()
-        if outlives:  # on a full disk there is nothing to take back, nor room for it
+        if outlives:  # otherwise nothing durable changed, and a full disk has no room to write it again
             kept()
 
     with undone_by(undo):
@@ -38,7 +41,10 @@ def exchange(
 
 @contextmanager
 def undone_by(undo: Callable[[], object]) -> Iterator[None]:
-    """Call `undo` where the block of a replacement fails or is closed; its error is a note of the block's."""
+    """Call `undo` if the block, a step of a replacement, fails or its generator is closed.
+
+    An error of `undo` is added to the block's error as a note.
+    """
     try:
         yield
     except GeneratorExit:
@@ -48,21 +54,21 @@ def undone_by(undo: Callable[[], object]) -> Iterator[None]:
         try:
             undo()
         except Exception as second:
-            error.add_note(f"it could not go back to what it had: {second}")
+            _add_note(error, f"it could not go back to what it had: {second}")
         raise
 
 
 def unchanged(*notes: str) -> Replacement:
-    """Leave a part as it is. notes: why."""
+    """Return a `Replacement` generator that leaves a part as it is. notes: sentences with the reason."""
     yield notes
     yield ()
 
 
 def replace_all(parts: Iterable[tuple[str, Replacement]]) -> tuple[str, ...]:
-    """Replace all parts, by their names, or none; return what had to be left out.
+    """Replace all parts or none; return sentences about data that was left out.
 
-    Raises the first error. The errors of further parts, and of parts that could not go back, are its notes
-    (`BaseException.__notes__`).
+    parts: (name, generator) of each. Raises the first error. The errors of further parts, and of parts that
+    could not be restored, are its notes (`BaseException.__notes__`).
     """
     prepared: list[tuple[str, Replacement]] = []
     notes: tuple[str, ...] = ()
@@ -72,9 +78,9 @@ def replace_all(parts: Iterable[tuple[str, Replacement]]) -> tuple[str, ...]:
             try:
                 notes += next(part)
                 prepared.append((name, part))
-            except Exception as error:  # the others are tried too, so that all that is wrong is told at once
+            except Exception as error:  # prepare the other parts too, so that all errors are reported at once
                 if failed is not None:
-                    failed.add_note(f"{name}: {error}")
+                    _add_note(failed, f"{name}: {error}")
                 failed = failed or error
         if failed is not None:
             raise failed
@@ -85,16 +91,21 @@ def replace_all(parts: Iterable[tuple[str, Replacement]]) -> tuple[str, ...]:
             try:
                 part.close()
             except Exception as second:
-                error.add_note(f"{name} could not go back to what it had: {second}")
+                _add_note(error, f"{name} could not go back to what it had: {second}")
         raise
     for name, part in prepared:
         try:
             next(part, None)
-        except Exception as error:  # there is no way back, and the others have theirs to drop
+        except Exception as error:  # all parts are in use; the others still have to drop their former parts
             notes += (f"{name}: {error}",)
     return notes
 
 
+def _add_note(error: BaseException, note: str) -> None:
+    """Add a note as `BaseException.add_note` does, which Python 3.10 lacks."""
+    error.__dict__.setdefault("__notes__", []).append(note)
+
+
 def told(error: BaseException) -> str:
-    """Return an error with its notes, in one line."""
+    """Return the message of an error with its notes, in one line."""
     return "; ".join([str(error) or repr(error), *getattr(error, "__notes__", ())])

@@ -1,4 +1,4 @@
-"""The folder of one run of the stack, with the checkpoints that nodes leave for their successors."""
+"""Folder of one run of the stack, with the checkpoints that nodes leave for their successors."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _PREFIX = "run-"
 
 
 class RunFolder:
-    """A private folder with an unpredictable name that exists as long as its run.
+    """Private folder with an unpredictable name that exists as long as its run.
 
-    `close` removes it. The folder of a killed run is removed by the same user's next run: the kernel releases the lock
-    of a process that ends, so an unlocked folder belongs to no running process.
+    `close` removes it. The folder of a killed run is removed by the same user's next run: the kernel releases
+    the lock of a process that ends, so an unlocked folder belongs to no running process.
     """
 
     def __init__(self, home: Path | None = None) -> None:
@@ -30,7 +30,7 @@ class RunFolder:
         except (OSError, UnsafeFolder):
             if home is not None:
                 raise
-            runs = Path(tempfile.mkdtemp(prefix="lodestar-"))  # a user without a home folder
+            runs = Path(tempfile.mkdtemp(prefix="lodestar-"))  # the user has no home folder
         with _locked(runs / LOCK):
             _remove_dead(runs)
             self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=runs))
@@ -52,7 +52,7 @@ class RunFolder:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock file; meanwhile no other process creates or removes the folder of a run."""
+    """Hold the lock file in a block, in which no other process creates or removes a run's folder."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT, FILE_MODE)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -65,7 +65,7 @@ def _remove_dead(runs: Path) -> None:
     for folder in runs.glob(f"{_PREFIX}*"):
         try:
             handle = os.open(folder / LOCK, os.O_RDWR)
-        except FileNotFoundError:  # killed before it had a lock
+        except FileNotFoundError:  # the process was killed before it had a lock
             shutil.rmtree(folder, ignore_errors=True)
             continue
         except OSError:
@@ -73,7 +73,7 @@ def _remove_dead(runs: Path) -> None:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            continue  # its run is active
+            continue  # the run is still active
         else:
             shutil.rmtree(folder, ignore_errors=True)
         finally:

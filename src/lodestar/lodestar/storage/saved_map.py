@@ -1,7 +1,8 @@
-"""Saved maps: the one way in which the nodes, the headless robot and the tools save and load them.
+"""Saving and loading of maps, shared by the nodes, the headless robot and the tools.
 
-A map is a folder of snapshots with one file per part: grid, voxels, scene, closed ways; and a folder of keyframes. A
-load prepares every part beside the one in use, and takes all of them into use, or none.
+A saved map is a folder of snapshots. A snapshot has one file per part of the robot's state (grid, voxels,
+scene, blocked passages) and a folder of keyframes. A load prepares every part beside the one in use, and
+takes all of them into use, or none.
 """
 
 from __future__ import annotations
@@ -16,46 +17,51 @@ from lodestar.storage.archive import Archive, ForeignFile, check_version, meta_o
 from lodestar.storage.replacement import Replacement, exchange, replace_all
 from lodestar.storage.snapshot import SnapshotFolder
 
-#: Names of the parts in the folder.
+SAVE_LEAST_SHARE = 0.5  # share of the last save's content, 0..1, below which a save is refused; chosen
+SAVE_SLACK_ENTITIES = 5  # fewer entities that a save may have; chosen: noise of a small map
+SAVE_SLACK_AREA = 10.0  # less m^2 of known free floor that a save may have; chosen: noise of a small map
+
+#: File names of the parts.
 SCENE, VOXELS, GRID, WAYS = "scene.lodestar", "voxels.lodestar", "grid.lodestar", "ways.lodestar"
 KEYFRAMES = "keyframes"
-_FACTS = ("map_id", "entities", "free_m2")  # of the parts' meta, for the manifest
+_FACTS = ("map_id", "entities", "free_m2")  # keys of the parts' meta that are copied to the manifest
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class SaveConfig:
-    """Number of saves of a map, and when a save is refused because the map has shrunk."""
+    """Number of saves that are kept of each map."""
 
     keep: int = 5  # saves of one map, the newest included; chosen
-    least_share: float = 0.5  # of the last save's content, 0..1; a save with less is refused; chosen
-    slack_entities: int = 5  # fewer entities that a save may have; chosen: noise of a small map
-    slack_area: float = 10.0  # less m^2 of known free floor that a save may have; chosen: likewise
 
     def __post_init__(self) -> None:
-        if self.keep < 1 or not 0.0 <= self.least_share <= 1.0:
-            raise ValueError("keep must be at least 1 and least_share between 0 and 1")
+        if self.keep < 1:
+            raise ValueError("keep must be at least 1")
 
 
-def shrinkage(before: Mapping[str, Any], now: Mapping[str, Any], config: SaveConfig) -> str:
-    """Return in words what a map lacks against the one saved before; "" if it may replace that one.
+def shrinkage(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Return a description of how much smaller a map is than its last save; "" if it may replace that save.
 
-    Both are the meta of a save: `entities`, and `free_m2` if a grid is part of it; no grid, no free floor.
+    before, now: meta of the last save and of the map, with `entities`, and `free_m2` if there is a grid; no
+    grid counts as no free floor.
     """
     less = []
     for name, unit, slack in (
-        ("entities", "entities", config.slack_entities),
-        ("free_m2", "m2 of known floor", config.slack_area),
+        ("entities", "entities", SAVE_SLACK_ENTITIES),
+        ("free_m2", "m2 of known floor", SAVE_SLACK_AREA),
     ):
         was, is_now = float(before.get(name, 0.0)), float(now.get(name, 0.0))
-        if is_now < config.least_share * was and was - is_now >= slack:
+        if is_now < SAVE_LEAST_SHARE * was and was - is_now >= slack:
             less.append(f"{is_now:.0f} instead of {was:.0f} {unit}")
     return " and ".join(less)
 
 
 class MapPart(Protocol):
-    """One part of a map. name: of its file or folder. is_optional: it stays as it is where a saved map lacks it."""
+    """Interface of one part of a map. name: of its file or folder.
+
+    is_optional: whether a map may lack it; the part in use then stays unchanged when the map is loaded.
+    """
 
     @property
     def name(self) -> str: ...
@@ -64,20 +70,18 @@ class MapPart(Protocol):
     def is_optional(self) -> bool: ...
 
     def save(self, path: Path) -> None:
-        """Write the part as it is now; not durably. Raises OSError."""
-        ...
+        """Write the part in use to `path`, not yet durably. Raises OSError."""
 
     def prepare(self, path: Path) -> Replacement:
-        """Replace the part by a saved one. Raises ForeignFile, OtherVersion, OSError."""
-        ...
+        """Return a generator that loads the saved part. Raises ForeignFile, OtherVersion, OSError."""
 
 
 @dataclass(frozen=True)
 class ArchivePart(Generic[T]):
-    """A part that is one archive. versions: the version that can be read of each kind.
+    """Part of a map that is saved as one archive. versions: the readable version of each kind of archive.
 
-    capture(): the part as it is now. build(archive): a saved part, beside the one in use. put, kept: see `exchange`.
-    empty: the part of a map that lacks its file.
+    capture(): returns the part in use as an archive. build(archive): creates a saved part beside the one in
+    use. put, kept: see `exchange`. empty: the part to use if a map lacks its file.
     """
 
     name: str
@@ -90,16 +94,19 @@ class ArchivePart(Generic[T]):
     empty: Archive | None = None
 
     def save(self, path: Path) -> None:
-        """See `MapPart.save`."""
+        """Write the part in use; see `MapPart.save`."""
         write_archive(path, self.capture(), durable=False)
 
     def prepare(self, path: Path) -> Replacement:
-        """See `MapPart.prepare`."""
+        """Return a generator that replaces the part in use by the saved one; see `MapPart.prepare`."""
         lacks = self.empty is not None and not path.exists()
         yield from self.replace(None if lacks else read_archive(path, self.versions))
 
     def replace(self, archive: Archive | None) -> Replacement:
-        """Replace the part by a saved one; None = the map lacks it. Raises ForeignFile, OtherVersion."""
+        """Return a generator that replaces the part in use by a saved one. Raises ForeignFile, OtherVersion.
+
+        archive: None = the map lacks the part.
+        """
         archive = archive or self.empty
         if archive is None:
             raise ForeignFile(f"the map has no {self.name}")
@@ -116,10 +123,11 @@ def save_map(
     meta: Mapping[str, Any],
     check: Callable[[Mapping[str, Any]], None] = lambda known: None,
 ) -> tuple[int, dict[str, Any]]:
-    """Write all parts to a folder in one step, durably; return its bytes and what its manifest says.
+    """Write all parts to a folder in one step, durably; return its bytes and its manifest's meta.
 
-    meta: for the manifest, besides facts of the parts. check(known): may refuse the save. Raises BadFolder, OSError;
-    then the save before is the valid one.
+    meta: entries for the manifest, to which facts of the parts are added. check(meta): called with the
+    complete meta before the save becomes valid; may raise to refuse it. Raises BadFolder, OSError; then the
+    previous save stays valid.
     """
     target, known = folder.begin(), dict(meta)
     try:
@@ -140,10 +148,11 @@ def load_map(
     parts: Sequence[MapPart],
     beside: Sequence[tuple[str, Replacement]] = (),
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Replace all parts by those of a saved map, or none; return what its manifest says, and what was left out.
+    """Replace all parts by those of a saved map, or none.
 
-    beside: further replacements, by name. Raises BadFolder, ForeignFile, OtherVersion, OSError; the errors of further
-    parts are notes of the first one.
+    Returns the manifest's meta, and sentences about data that was left out. beside: further replacements, by
+    name. Raises BadFolder, ForeignFile, OtherVersion, OSError; the errors of further parts are notes of the
+    first one.
     """
     folder, known = SnapshotFolder(path).open()
     found = [part for part in parts if (folder / part.name).exists() or not part.is_optional]
@@ -158,7 +167,7 @@ class SavedMap:
 
     @staticmethod
     def of(parts: Iterable[ArchivePart[Any]]) -> SavedMap:
-        """Return the map of these parts as they are now."""
+        """Return a map of the parts in their current state."""
         return SavedMap({part.name: part.capture() for part in parts})
 
     @staticmethod
@@ -173,7 +182,7 @@ class SavedMap:
         return save_map(SnapshotFolder(path), held, {})[0]
 
     def load(self, parts: Sequence[ArchivePart[Any]]) -> None:
-        """Replace all parts by those of this map, or none. Raises ForeignFile if one does not fit."""
+        """Replace all parts in use by those of this map, or none. Raises ForeignFile if one does not fit."""
         found = [part for part in parts if part.name in self.parts or not part.is_optional]
         replace_all([(part.name, part.replace(self.parts.get(part.name))) for part in found])
 
@@ -186,10 +195,10 @@ def _held(name: str, archive: Archive) -> ArchivePart[Archive]:
 
 
 def next_session(session: str, mark: str | None = None) -> str:
-    """Return the name of a session that continues another's map. mark: by default one that nobody has had."""
+    """Return a name for a session that continues another's map. mark: its suffix, random by default."""
     return f"{base_session(session)}+{uuid.uuid4().hex[:6] if mark is None else mark}"
 
 
 def base_session(session: str) -> str:
-    """Return the name that all sessions of one map share."""
+    """Return the base name that all sessions of one map share."""
     return session.split("+")[0]

@@ -1,8 +1,8 @@
-"""A folder with the last snapshots of several files; the current one is replaced atomically.
+"""Folder with the last snapshots of a set of files; a new snapshot becomes valid atomically.
 
-`CURRENT` names the valid snapshot: a sub-folder with a manifest of its files and their sizes. A new snapshot is
-written beside it and becomes valid when `CURRENT` is replaced. After a crash before that, the old one stays valid.
-Older snapshots are kept up to a limit; each can be opened by its own path.
+`CURRENT` names the valid snapshot: a sub-folder with a manifest of its files and their sizes. A new snapshot
+is written beside it and becomes valid when `CURRENT` is replaced. After a crash before that, the old one
+stays valid. Older snapshots are kept up to a limit; each can be opened by its own path.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ FORMAT = "lodestar-map"
 VERSION = 1
 KEEP = 5  # snapshots; chosen: enough to return to a map before a mistake
 _NAME = re.compile(r"^snapshot-(\d{6,})$")
-_PART = re.compile(rf"^\.{CURRENT}\.([0-9a-f]+\.)?part$")  # of `storage.files`, also of earlier versions
+# temporary files of `storage.files`, also of earlier versions
+_PART = re.compile(rf"^\.{CURRENT}\.([0-9a-f]+\.)?part$")
 
 
 class BadFolder(Exception):
-    """The path cannot hold a snapshot; the message says why."""
+    """Error: the path cannot hold a snapshot. The message says why."""
 
 
 class SnapshotFolder:
@@ -48,9 +49,10 @@ class SnapshotFolder:
         self._keep = keep
 
     def begin(self) -> Path:
-        """Create an empty folder for the files of the next snapshot and remove what a crash left behind.
+        """Create an empty folder for the files of the next snapshot; return its path.
 
-        Raises BadFolder if something else lies at the path, OSError if it cannot be written.
+        Removes leftovers of crashes. Raises BadFolder if something else lies at the path, OSError if it
+        cannot be written.
         """
         if self.path.exists() and not self.path.is_dir():
             raise BadFolder(f"{self.path} is a file")
@@ -69,9 +71,10 @@ class SnapshotFolder:
         return part
 
     def commit(self, part: Path, meta: Mapping[str, Any]) -> int:
-        """Make the snapshot in `part` the valid one and remove the oldest beyond `keep`. Returns its bytes.
+        """Make the snapshot in `part` the valid one and remove the oldest beyond `keep`; return its bytes.
 
-        Every file and folder is durable before the manifest, and the manifest before it becomes the valid one.
+        All files and folders are synced before the manifest is written, and the manifest before `CURRENT` is
+        replaced.
         """
         files = sorted(path for path in part.rglob("*") if path.is_file() and path.name != MANIFEST)
         sizes = {path.relative_to(part).as_posix(): path.stat().st_size for path in files}
@@ -80,22 +83,21 @@ class SnapshotFolder:
         write_file(part / MANIFEST, [json.dumps(content, indent=1).encode()])
         sync_path(self.path)
         write_file(self.path / CURRENT, [part.name.encode() + b"\n"])
-        with suppress(OSError):  # it is saved; the next save sweeps again
+        with suppress(OSError):  # the snapshot is saved; the next save removes old ones again
             self._sweep()
         return sum(sizes.values())
 
     def discard(self, part: Path) -> None:
-        """Remove an unfinished snapshot."""
+        """Remove the folder of an unfinished snapshot."""
         if part.name != self._named():
             shutil.rmtree(part, ignore_errors=True)
 
     def open(self) -> tuple[Path, dict[str, Any]]:
-        """Return the folder and the meta of the valid snapshot; every file directly in it has its full size.
+        """Return the folder and the meta of the valid snapshot. Raises BadFolder, ForeignFile, OtherVersion.
 
-        A folder in it is checked by those who read it, who may leave out what is damaged.
-
-        If the path is a snapshot itself, such as an older one, returns that one. Raises BadFolder if there is none,
-        ForeignFile if it is damaged or foreign, OtherVersion.
+        Every file directly in the folder has its full size; sub-folders are checked by their readers, which
+        may leave out damaged files. If the path is itself a snapshot, such as an older one, that snapshot is
+        returned. BadFolder: there is no folder. ForeignFile: it holds no snapshot, or a damaged one.
         """
         if not self.path.is_dir():
             raise BadFolder(f"there is no folder {self.path}")
@@ -129,7 +131,7 @@ class SnapshotFolder:
             return {}
 
     def _is_ours(self) -> bool:
-        """Tell whether the folder contains nothing but snapshot files, complete or left by a crash."""
+        """Return whether the folder contains nothing but snapshot files, complete or left by a crash."""
         names = {child.name for child in self.path.iterdir()}
         return all(_NAME.match(name) or name == CURRENT or _PART.match(name) for name in names)
 
@@ -145,7 +147,7 @@ class SnapshotFolder:
         return sorted((child for child in self.path.iterdir() if _NAME.match(child.name)), key=_number)
 
     def _sweep(self) -> None:
-        """Remove what crashes left behind, and the oldest snapshots beyond `keep`."""
+        """Remove leftovers of crashes, and the oldest snapshots beyond `keep`."""
         current = self._named()
         whole = [part for part in self._snapshots() if (part / MANIFEST).is_file()]
         others = [part.name for part in whole if part.name != current]

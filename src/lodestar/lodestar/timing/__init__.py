@@ -1,1 +1,1 @@
-"""Stamps and periods."""
+"""Comparison of stamps, and periods measured by stamps."""

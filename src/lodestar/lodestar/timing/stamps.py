@@ -1,7 +1,7 @@
-"""The same moment of two stamps, and periods by stamps: from the last event, or in fixed phases.
+"""Comparison of stamps, and timers that run on stamps: from the last event, or in fixed phases.
 
-A period here survives a clock that was set back, by a period at most; whoever keeps stamps in another way has a
-`restart_clock`, which its node calls (`LodestarNode.timed`).
+After the clock was set back, timers recover within one period at most. Other classes that store stamps have a
+`restart_clock`, which their node calls (`LodestarNode.timed`).
 """
 
 from __future__ import annotations
@@ -10,25 +10,28 @@ import math
 import time
 from collections.abc import Callable
 
-#: Seconds between stamps of one moment, of two topics of one camera: drivers stamp depth and colour up to 20 ms apart.
+#: Seconds between stamps of one moment on two topics of a camera: drivers stamp depth and colour up to 20 ms apart.
 SAME_MOMENT = 0.02
-_CLOCK_SET = 1.0  # s by which stamps of one stream may come late before its clock counts as set back
-_SLACK = 1e-4  # s by which a stamp may come early: drivers round
+_CLOCK_SET = 1.0  # s; a stamp older than this against its stream's newest means that the clock was set back
+_SLACK = 1e-4  # s, tolerance for early stamps: drivers round
 
 
 class Periodic:
-    """Tell when something is due again, a period after it was last due; also after the clock went back further."""
+    """Timer on stamps: it is due again one period after it was last due.
+
+    It is also due if the clock was set back by more than a period.
+    """
 
     def __init__(self, period: float) -> None:
         self._period = period
         self.reset()
 
     def reset(self) -> None:
-        """Make it due at once."""
+        """Make the timer due at the next stamp."""
         self._last = self._next = -math.inf
 
     def due(self, stamp: float) -> bool:
-        """Return whether the period is over, and start the next one if so."""
+        """Return whether the period is over at this stamp, and start the next period if so."""
         if self._last - self._period <= stamp < self._next - _SLACK:
             return False
         self._last, self._next = stamp, stamp + self._period
@@ -36,9 +39,10 @@ class Periodic:
 
 
 class Phased:
-    """Select one stamp in each period of the stamps' own clock; equal periods select equal stamps.
+    """Timer on stamps: it is due at the first stamp in each multiple of its period.
 
-    A stamp from before the last period begins anew: the clock went back.
+    So timers of equal periods select the same stamps. A stamp from before the last period restarts the
+    selection, because the clock was set back.
     """
 
     def __init__(self, period: float) -> None:
@@ -46,11 +50,11 @@ class Phased:
         self.restart_clock()
 
     def restart_clock(self) -> None:
-        """Make it due at once."""
+        """Make the next stamp due."""
         self._last = -math.inf
 
     def due(self, stamp: float) -> bool:
-        """Return whether this is the first stamp of its period."""
+        """Return whether this is the first stamp in its period."""
         number = math.floor(stamp / self._period + 1e-6) if self._period > 0.0 else stamp
         if self._last - 1 <= number <= self._last:
             return False
@@ -59,7 +63,7 @@ class Phased:
 
 
 class NewestStamp:
-    """The newest stamp of several streams of which some lag: it goes back only where a stream's own stamps do."""
+    """Newest stamp of several streams, some of which lag. It decreases only if one stream's stamps do."""
 
     def __init__(self) -> None:
         self.restart_clock()
@@ -69,7 +73,7 @@ class NewestStamp:
         self._last: dict[str, float] = {}
 
     def take(self, stream: str, stamp: float) -> float:
-        """Return the newest stamp, seconds, with this one of a stream."""
+        """Add a stamp of a stream, seconds; return the newest stamp."""
         last = self._last.get(stream, -math.inf)
         if stamp <= last - _CLOCK_SET:
             self.restart_clock()
@@ -79,20 +83,20 @@ class NewestStamp:
 
 
 class CarriedStamp:
-    """The clock of a source that sends stamps now and then: the last one, carried on by a steady clock.
+    """Clock of a source that sends stamps occasionally: its last stamp, advanced by a steady local clock.
 
-    So neither another clock's offset nor a missing one matters.
+    Offsets between the two clocks and missing stamps have no effect.
     """
 
     def __init__(self, steady: Callable[[], float] = time.monotonic) -> None:
         self._steady = steady
-        self._ahead = -math.inf  # s by which the source's clock is ahead of the steady one
+        self._ahead = -math.inf  # s, source's clock minus the steady clock
 
     def take(self, stamp: float) -> None:
-        """Take the source's stamp of now, seconds."""
+        """Set the clock to a stamp that the source has just sent, seconds."""
         self._ahead = stamp - self._steady()
 
     @property
     def now(self) -> float:
-        """Return seconds of the source's clock; -inf before the first stamp."""
+        """Return the time of the source's clock in seconds; -inf before the first stamp."""
         return self._ahead + self._steady()

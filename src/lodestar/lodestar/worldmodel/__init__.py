@@ -1,1 +1,1 @@
-"""World model (VLM-DEWM): reasoning traces, and their validation against what is known."""
+"""World model (VLM-DEWM): reasoning traces, their validation, diagnoses of failures, and amendments of beliefs."""

@@ -1,8 +1,8 @@
-"""Advice of a language model on a failure that the table of causes cannot tell (VLM-DEWM 3.3.5, C.1, C.6).
+"""Advice of a language model on a failure that the cause table cannot diagnose (VLM-DEWM 3.3.5, C.1, C.6).
 
-The model sees what was expected and found, the causes with their probabilities, and the nearest things; it may choose
-among the recoveries of those causes. Its answer is one more vote: what it chooses is carried out as the table's own
-choice is, and every goal of it is validated.
+The model gets the discrepancy, the causes with their probabilities and the nearest objects. It may choose one
+of the recoveries of those causes. The chosen recovery is carried out like one that the table selects, and
+each of its goals is validated.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ what differs from what was expected, possible causes with probabilities, and the
 Choose the one recovery of the list that most likely lets the task go on, and say why in one short sentence.
 {DATA_RULE}"""
 
-#: What each recovery does, for the model.
+#: Meaning of each recovery, for the model's prompt.
 MEANINGS = {
     Recovery.TAKE_NEW_PLACE: "the target stands elsewhere now: go to where it was seen last",
     Recovery.SEARCH_ELSEWHERE: "the target is gone: search for it elsewhere",
@@ -49,7 +49,10 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class AdviceQuestion:
-    """A failure as it is put to the model. offered: recoveries that it may choose. near: a line per thing."""
+    """A failure in the form in which it is presented to the model.
+
+    offered: recoveries that the model may choose. near: one line per nearby object, nearest first.
+    """
 
     task: str
     why: str
@@ -58,7 +61,7 @@ class AdviceQuestion:
     near: tuple[str, ...] = ()
 
     def text(self, tokens: int) -> str:
-        """Return the prompt; the farthest things are left out beyond so many tokens."""
+        """Return the prompt, without the farthest objects if it would have more than `tokens` tokens."""
         records: list[dict[str, Any]] = [
             {"task": clean_text(self.task), "failed": clean_text(self.why)},
             {"differs": clean_text(discrepancy_in_words(self.diagnosis.discrepancy))},
@@ -79,7 +82,7 @@ class AdviceQuestion:
 
 @dataclass(frozen=True)
 class Advice:
-    """A recovery that the model chose, with its reason, one clean line."""
+    """The recovery chosen by the model, with its reason as one clean line."""
 
     recovery: Recovery
     reason: str
@@ -89,14 +92,14 @@ class Advice:
 
 
 def offered_by(diagnosis: Diagnosis, least: float, table: CauseTable | None = None) -> tuple[Recovery, ...]:
-    """Return the recoveries among which advice may choose: those of causes as probable as `least`, and to ask again."""
+    """Return the recoveries offered to the model: of causes with probability >= `least`, and ASK_AGAIN."""
     rows = (table or cause_table()).rows
     likely = [rows[one.cause].recovery for one in diagnosis.causes if one.probability >= least]
     return tuple(dict.fromkeys(r for r in (*likely, Recovery.ASK_AGAIN) if r in MEANINGS))
 
 
 def read_advice(answer: str, offered: Sequence[Recovery]) -> Advice:
-    """Return the advice in the model's answer. Raises ValueError where it is none, or chooses what was not offered."""
+    """Return the advice in the model's answer. Raises ValueError if it is invalid or not among `offered`."""
     try:
         data = json.loads(answer)
         chosen, reason = data["recovery"], data["reason"]
@@ -109,7 +112,10 @@ def read_advice(answer: str, offered: Sequence[Recovery]) -> Advice:
 
 
 class Adviser:
-    """Asks the model on a thread of its own, one question at a time. warn: called where there is no advice."""
+    """Asks the language model on a thread of its own, one question at a time.
+
+    warn: called if a question brings no advice.
+    """
 
     def __init__(
         self, model: ChatModel, config: AdviserConfig, warn: Callable[[str], None] = _log.warning
@@ -121,16 +127,19 @@ class Adviser:
         self._task = ""
 
     def ask(self, question: AdviceQuestion) -> None:
-        """Put a question; an earlier one is not waited for any more. The budget of tokens is that of one task."""
+        """Submit a question and drop an earlier one. All questions of one task share a budget of tokens."""
         self.drop()
-        begin_task = getattr(self._model, "begin_task", None)  # a ChatModel need not count
+        begin_task = getattr(self._model, "begin_task", None)  # optional in a ChatModel
         if begin_task is not None and question.task != self._task:
             begin_task()
         self._task = question.task
         self._asked = self._pool.submit(self._advice, question)
 
     def answer(self) -> tuple[bool, Advice | None]:
-        """Return whether the model has answered, and its advice; None where it gave none that can be used."""
+        """Return whether the wait is over, and the advice.
+
+        The advice is None before that, or if the answer is unusable.
+        """
         asked = self._asked
         if asked is None:
             return True, None
@@ -144,16 +153,16 @@ class Adviser:
             return True, None
 
     def drop(self) -> None:
-        """Stop waiting for the question that was put last, and cancel it."""
+        """Cancel the last question and stop waiting for it."""
         asked, self._asked = self._asked, None
         if asked is not None and not asked.done():
             asked.cancel()
-            cancel = getattr(self._model, "cancel", None)  # a ChatModel need not have it
+            cancel = getattr(self._model, "cancel", None)  # optional in a ChatModel
             if cancel is not None:
                 cancel()
 
     def close(self) -> None:
-        """End the thread; a question under way is cancelled."""
+        """Cancel a pending question and end the thread."""
         self.drop()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
@@ -165,5 +174,5 @@ class Adviser:
 
 
 def make_adviser(config: AdviserConfig, warn: Callable[[str], None] = _log.warning) -> Adviser | None:
-    """Return the adviser that is configured, to be closed; None where there is none."""
+    """Return the configured adviser, which the caller closes; None if none is configured."""
     return None if not config.asks_model else Adviser(OpenAiChat(config.chat), config, warn)

@@ -1,4 +1,4 @@
-"""Checks of beliefs and amendments by their form alone, before anything is written or carried out."""
+"""Checks of the form of beliefs and amendments, made before they are written or carried out."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from lodestar.language.query_graph import PREDICATES
 from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change
 from lodestar.worldmodel.records import ROBOT, Belief, entity_of, region_of
 
-_ARITY = {"Between": 3, "InRegion": 2, "HasAttribute": 1, "IsCategory": 1}  # the others have two arguments
+_ARITY = {"Between": 3, "InRegion": 2, "HasAttribute": 1, "IsCategory": 1}  # default: two arguments
 _IDS = range(2**32)
 MOST_CORNERS = 64  # of a closed area
 LEAST_AREA = 0.01  # m2 of a closed area: four cells of a plan
 
 
 class MalformedAmendment(ValueError):
-    """An amendment lacks what its change needs; the message says what."""
+    """An amendment lacks data that its change needs; the message names it."""
 
 
 def belief_fault(belief: Belief) -> str:
-    """Return what is wrong with the predicate or the number of arguments; "" = nothing."""
+    """Return a clause that names a wrong predicate or number of arguments; "" if the belief has no fault."""
     if belief.predicate not in PREDICATES:
         return f"there is no predicate {belief.predicate[:40]!r}"
     if len(belief.arguments) != _ARITY.get(belief.predicate, 2):
@@ -30,9 +30,9 @@ def belief_fault(belief: Belief) -> str:
 
 
 def check_amendment(amendment: Amendment, *, drawn: bool = False) -> None:
-    """Raise MalformedAmendment where a way or a belief is missing, or a belief or an id is malformed.
+    """Raise MalformedAmendment if an amendment lacks its closed way or belief, or if data of it is malformed.
 
-    drawn: a person has just drawn its area, which must not cross itself.
+    drawn: whether a person has just drawn the area; then its outline must not cross itself.
     """
     fault = _fault(amendment)
     if not fault and drawn and amendment.change is Change.CLOSE_WAY and amendment.way is not None:
@@ -58,7 +58,7 @@ def _fault(amendment: Amendment) -> str:
 
 
 def _area_fault(area: Sequence[tuple[float, float]]) -> str:
-    """Return what is wrong with the corners of a closed area; "" = nothing, or there are none."""
+    """Return a clause that names the fault of a closed area's corners; "" if there is none, or no area."""
     if not area:
         return ""
     if not 3 <= len(area) <= MOST_CORNERS:
@@ -69,7 +69,7 @@ def _area_fault(area: Sequence[tuple[float, float]]) -> str:
 
 
 def outline_fault(area: Sequence[tuple[float, float]]) -> str:
-    """Return why it cannot be told what lies within these corners; "" = it can."""
+    """Return why an area's outline is ambiguous (duplicate corners or a crossing); "" if it is not."""
     corners = np.array(area, float).reshape(-1, 2)
     if len(np.unique(corners, axis=0)) < len(corners):
         return "two corners of the area lie in one place; draw it with every corner once"
@@ -77,9 +77,11 @@ def outline_fault(area: Sequence[tuple[float, float]]) -> str:
 
 
 def _crosses_itself(corners: np.ndarray) -> bool:
-    """Return whether two edges of the polygon (N, 2), whose corners differ, meet but where one follows on the other."""
+    """Return whether two edges of the polygon (N, 2), with distinct corners, meet anywhere but at their common
+    corner.
+    """
     begin, end = corners, np.roll(corners, -1, axis=0)
-    to_begin = _sides(begin, end, begin)  # [edge, other]: on which side of an edge the other's begin lies
+    to_begin = _sides(begin, end, begin)  # [edge, other]: side of the edge on which the other edge begins
     to_end = np.roll(to_begin, -1, axis=1)
     low, high = np.minimum(begin, end), np.maximum(begin, end)
     near = ((low[:, None] <= high) & (low <= high[:, None])).all(axis=-1)
@@ -95,7 +97,9 @@ def _crosses_itself(corners: np.ndarray) -> bool:
 
 
 def _sides(begin: np.ndarray, end: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return (N, M): 1, 0 or -1, the side of each line through begin and end (N, 2) on which points (M, 2) lie."""
+    """Return (N, M) 1, 0 or -1: the side of each line through begin and end (N, 2) on which each point (M, 2)
+    lies.
+    """
     step, to = end - begin, points[None] - begin[:, None]
     return np.sign(step[:, None, 0] * to[..., 1] - step[:, None, 1] * to[..., 0])
 

@@ -1,4 +1,4 @@
-"""Amendments in plain English."""
+"""Wording of amendments as sentences for people."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lodestar.worldmodel.trace_sentences import Names, belief_in_words, name_in_
 
 
 def amendment_in_words(amendment: Amendment, names: Names = nameless) -> str:
-    """Return the amendment as one sentence with its reason. names: of entities."""
+    """Return the amendment as one sentence with its reason. names: entity id -> name."""
     thing = name_in_words(entity_name(amendment.entity_id), names)
     place = "" if amendment.way is None else "({:.1f}, {:.1f})".format(*middle_of(amendment.way))
     what = "area" if amendment.way is not None and amendment.way.area else "way"

@@ -1,9 +1,7 @@
-"""Records of changes to what is believed: of the scene's entities, and of ways that are closed (VLM-DEWM 3.1.5)."""
+"""Records of amendments: changes of beliefs about entities, relations and closed ways (VLM-DEWM 3.1.5)."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -19,26 +17,25 @@ class Change(Enum):
     """Kinds of amendments."""
 
     ARCHIVE = "ARCHIVE"  # an entity is gone
-    RESTORE = "RESTORE"  # it is there after all
-    DOUBT = "DOUBT"  # it is to be looked at before it is acted on
-    RELABEL = "RELABEL"  # it is something else: `label`
-    RELATE = "RELATE"  # `belief` holds, or does not where it is negated
-    CLOSE_WAY = "CLOSE_WAY"  # nobody passes `way`, or enters it where it is an area, until it expires
+    RESTORE = "RESTORE"  # the entity is present after all
+    DOUBT = "DOUBT"  # the entity must be observed before an action on it
+    RELABEL = "RELABEL"  # the entity has another label, `label`
+    RELATE = "RELATE"  # `belief` holds, or does not hold if negated
+    CLOSE_WAY = "CLOSE_WAY"  # `way` may not be crossed, or entered if it is an area, until it expires
     OPEN_WAY = "OPEN_WAY"  # `way` is open again
 
 
-OF_STATE = frozenset({Change.ARCHIVE, Change.RESTORE, Change.DOUBT})  # each replaces what another set
-OF_WAYS = frozenset({Change.CLOSE_WAY, Change.OPEN_WAY})  # the others are of the scene
+OF_STATE = frozenset({Change.ARCHIVE, Change.RESTORE, Change.DOUBT})  # of one entity, the newest holds
+OF_WAYS = frozenset({Change.CLOSE_WAY, Change.OPEN_WAY})  # all other kinds change the scene
 
 
 @dataclass(frozen=True)
 class ClosedWay:
-    """A segment on the floor that cannot be passed, or an area that nobody enters, in map, metres.
+    """A segment on the floor that may not be crossed, or an area that may not be entered, in map, metres.
 
-    expires: stamp in seconds, inf = until it is opened.
-    seen_free_opens: whether depth that passes through it opens it before; never an area.
-    area: corners in turn, () = a segment; start and end are then two of them, far from each other (`closed_area`).
-    floor: id of the floor on which it lies, UNKNOWN = on all.
+    expires: stamp in seconds, inf = until it is opened. seen_free_opens: whether depth rays through it open
+    it earlier; never for an area. area: corners in order, () = a segment. For an area, start and end are two
+    distant corners. floor: id of its floor, UNKNOWN = all floors.
     """
 
     start: tuple[Length, Length]
@@ -52,7 +49,7 @@ class ClosedWay:
 
 @dataclass(frozen=True)
 class Amendment:
-    """One change of what is believed. author: "recovery", "operator", ...; trace_id: "" = of no action."""
+    """One change of a belief. author: "recovery", "operator", ...; trace_id: of the action, "" = none."""
 
     change: Change
     reason: str
@@ -65,7 +62,7 @@ class Amendment:
 
 
 def moved_way(way: ClosedWay, correction: MapCorrection) -> ClosedWay:
-    """Return a closed way after a correction of the map: it moves as the place in its middle does."""
+    """Return a closed way after a correction of the map: all of it moves rigidly, like its middle."""
     jump = correction.at_place(np.array(middle_of(way)))
     points = (
         np.array([(x, y, 0.0) for x, y in (way.start, way.end, *way.area)]) @ jump[:3, :3].T + jump[:3, 3]
@@ -75,7 +72,7 @@ def moved_way(way: ClosedWay, correction: MapCorrection) -> ClosedWay:
 
 
 def moved_amendment(amendment: Amendment, correction: MapCorrection) -> Amendment:
-    """Return an amendment after a correction of the map."""
+    """Return an amendment with its closed way, if it has one, moved by a correction of the map."""
     return (
         amendment if amendment.way is None else replace(amendment, way=moved_way(amendment.way, correction))
     )
@@ -85,12 +82,3 @@ def middle_of(way: ClosedWay) -> tuple[float, float]:
     """Return the middle of a closed way, in map, metres."""
     points = way.area or (way.start, way.end)
     return sum(x for x, _ in points) / len(points), sum(y for _, y in points) / len(points)
-
-
-def closed_area(
-    corners: Sequence[tuple[float, float]], cause: str, expires: float = float("inf")
-) -> ClosedWay:
-    """Return the area within these corners, in turn, as a closed way. cause: a person's words for it."""
-    start = corners[0]
-    end = max(corners, key=lambda corner: math.dist(start, corner))
-    return ClosedWay(start, end, expires, cause, False, tuple(corners))

@@ -1,4 +1,4 @@
-"""Beliefs measured against the geometry of entities (VLM-DEWM eq. 9, D.2)."""
+"""Geometric measures that tell whether a believed relation between entities holds (VLM-DEWM eq. 9, D.2)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ import numpy as np
 
 from lodestar.geometry.boxes import box_distance
 from lodestar.scene.records import Entity, EntityState
-from lodestar.worldmodel.config import ValidationConfig
 from lodestar.worldmodel.records import Belief, entity_name
 
-MAX_RELATIONS = 8  # things to which one is related
+CHI_SQUARE = 11.34  # limit of eq. 9: 3 degrees of freedom at 0.99 (VLM-DEWM B.5 leaves it open; ours)
+NEAR = 2.0  # m between boxes, d_near of VLM-DEWM D.2; queries ask for less (ours)
+CONTACT = 0.3  # m from a support's top up to an object on it, epsilon_contact of D.2 (ours)
+SLACK = 0.3  # m by which a box may stick out of the box that it is on or in (ours)
+MAX_RELATIONS = 8  # maximum number of related neighbours
 _OF_THINGS = ("On", "Inside", "NextTo")
 
 
 @dataclass(frozen=True)
 class Measure:
-    """Distance of a relation from holding: `value` and its `limit` in metres; it holds where value <= limit."""
+    """Geometric value of a relation and its limit, metres; the relation holds if value <= limit."""
 
     value: float
     limit: float
@@ -29,20 +32,20 @@ class Measure:
         return self.value <= self.limit
 
 
-def measured(predicate: str, one: Entity, other: Entity, config: ValidationConfig) -> Measure | None:
-    """Return the measure of `predicate(one, other)`, None where this geometry cannot tell."""
+def measured(predicate: str, one: Entity, other: Entity) -> Measure | None:
+    """Return the measure of the relation `predicate(one, other)`; None if geometry cannot measure it."""
     measure = _MEASURES.get(predicate)
-    return None if measure is None else measure(one, other, config)
+    return None if measure is None else measure(one, other)
 
 
 def relations_of(
-    name: str, thing: Entity, others: Iterable[Entity], config: ValidationConfig, margin: float = 0.0
+    name: str, thing: Entity, others: Iterable[Entity], margin: float = 0.0
 ) -> tuple[Belief, ...]:
-    """Return what holds between a thing and those beside it, the nearest first, at most MAX_RELATIONS others.
+    """Return the relations of an object to its neighbours, nearest first, at most MAX_RELATIONS neighbours.
 
-    name: of the thing in the beliefs. margin: metres by which a limit may be missed.
+    name: of the object in the returned beliefs. margin: metres by which a limit may be exceeded.
     """
-    reach = config.near + margin
+    reach = NEAR + margin
     low, high = (thing.box_min - reach).tolist(), (thing.box_max + reach).tolist()
     near = [
         (float(box_distance(thing.box_min, thing.box_max, other.box_min, other.box_max)), other.id, other)
@@ -59,66 +62,69 @@ def relations_of(
         if away > reach:
             break
         for predicate in _OF_THINGS:
-            measure = _MEASURES[predicate](thing, other, config)
+            measure = _MEASURES[predicate](thing, other)
             if measure.value <= measure.limit + margin:
                 found.append(Belief(predicate, (name, entity_name(identity))))
     return tuple(found)
 
 
-def _near(one: Entity, other: Entity, config: ValidationConfig) -> Measure:
-    """Holds where the boxes are near, or the Gaussian envelopes cannot be told apart (eq. 9)."""
+def _near(one: Entity, other: Entity) -> Measure:
+    """Return the measure of nearness: the gap between the boxes.
+
+    Objects whose Gaussian envelopes overlap also count as near (eq. 9).
+    """
     gap = float(box_distance(one.box_min, one.box_max, other.box_min, other.box_max))
-    if gap > config.near and _touching(one, other, config):
-        gap = config.near
-    return Measure(gap, config.near)
+    if gap > NEAR and _touching(one, other):
+        gap = NEAR
+    return Measure(gap, NEAR)
 
 
-def _touching(one: Entity, other: Entity, config: ValidationConfig) -> bool:
+def _touching(one: Entity, other: Entity) -> bool:
     offset = np.asarray(other.mean) - np.asarray(one.mean)
     spread = np.asarray(one.covariance) + np.asarray(other.covariance)
     try:
         distance = float(offset @ np.linalg.solve(spread, offset))
     except np.linalg.LinAlgError:
         return False
-    return 0.0 <= distance <= config.chi_square
+    return 0.0 <= distance <= CHI_SQUARE
 
 
-def _on(one: Entity, other: Entity, config: ValidationConfig) -> Measure:
-    """Holds where the centroid lies over the support, and the underside at the support's top or lower (D.2 a).
+def _on(one: Entity, other: Entity) -> Measure:
+    """Return the measure of "on": centroid over the support, underside at its top or lower (D.2 a).
 
-    Lower, because the box of a table takes in what stands on it.
+    `one` is on `other`. Lower is allowed because the box of a table includes the objects on it.
     """
-    over = _height(one, other) - (config.contact - config.slack)
+    over = _height(one, other) - (CONTACT - SLACK)
     under = float(other.box_min[2] - one.box_min[2])
-    return Measure(max(_beside(one, other), over, under), config.slack)
+    return Measure(max(_beside(one, other), over, under), SLACK)
 
 
-def _above(one: Entity, other: Entity, config: ValidationConfig) -> Measure:
-    return Measure(-_height(one, other), config.contact)
+def _above(one: Entity, other: Entity) -> Measure:
+    return Measure(-_height(one, other), CONTACT)
 
 
-def _below(one: Entity, other: Entity, config: ValidationConfig) -> Measure:
-    return _above(other, one, config)
+def _below(one: Entity, other: Entity) -> Measure:
+    return _above(other, one)
 
 
-def _inside(one: Entity, other: Entity, config: ValidationConfig) -> Measure:
-    """Holds where one box lies within the other (eq. D.2)."""
+def _inside(one: Entity, other: Entity) -> Measure:
+    """Return the measure of "inside": the box of `one` lies within the box of `other` (eq. D.2)."""
     out = np.maximum(np.asarray(other.box_min) - one.box_min, np.asarray(one.box_max) - other.box_max)
-    return Measure(float(out.max()), config.slack)
+    return Measure(float(out.max()), SLACK)
 
 
 def _beside(one: Entity, other: Entity) -> float:
-    """Return metres in plan from one's centroid to the other's box."""
+    """Return the metres in plan from the centroid of `one` to the box of `other`."""
     centre = np.asarray(one.mean)[:2]
     return float(box_distance(centre, centre, other.box_min[:2], other.box_max[:2]))
 
 
 def _height(one: Entity, other: Entity) -> float:
-    """Return metres from the other's top up to one's underside."""
+    """Return the metres from the top of `other` up to the underside of `one`."""
     return float(one.box_min[2] - other.box_max[2])
 
 
-_MEASURES: Mapping[str, Callable[[Entity, Entity, ValidationConfig], Measure]] = {
+_MEASURES: Mapping[str, Callable[[Entity, Entity], Measure]] = {
     "Near": _near,
     "NextTo": _near,
     "On": _on,

@@ -1,4 +1,6 @@
-"""The table of causes: which evidence speaks for each, and what is done about it (VLM-DEWM 3.3.5, table C.9)."""
+"""Table of failure causes, with the weights of evidence for each cause and its recovery (VLM-DEWM 3.3.5,
+C.9).
+"""
 
 from __future__ import annotations
 
@@ -19,25 +21,28 @@ FILE = Path(__file__).with_name("causes.yaml")
 
 
 class Recovery(Enum):
-    """Recoveries; each corrects a belief first and moves second."""
+    """Recoveries from a failure; each corrects a belief before it moves the robot."""
 
-    TAKE_NEW_PLACE = "take_new_place"  # go to where it stands now
-    SEARCH_ELSEWHERE = "search_elsewhere"  # it is gone: look where such things go
-    NEXT_CANDIDATE = "next_candidate"  # it is something else
-    OTHER_SIDE = "other_side"  # look at it, or stand, elsewhere
-    TELL = "tell"  # claim what is in front, and tell of the other
-    GO_ROUND = "go_round"  # the way is closed for a while
+    TAKE_NEW_PLACE = "take_new_place"  # go to the object's new place
+    SEARCH_ELSEWHERE = "search_elsewhere"  # the object is gone: search where such objects are moved to
+    NEXT_CANDIDATE = "next_candidate"  # the object is not the target
+    OTHER_SIDE = "other_side"  # observe or stand from another place
+    TELL = "tell"  # accept the object in front as the target, and report the other one
+    GO_ROUND = "go_round"  # close the way for a while
     WAIT_THEN_GO_ROUND = "wait_then_go_round"
-    RELOCALISE = "relocalise"  # stand until the pose fits the map, or end
+    RELOCALISE = "relocalise"  # stand until the pose matches the map, or end
     GO_TO_CHARGER = "go_to_charger"
     WAIT_FOR_NAVIGATOR = "wait_for_navigator"
     WAIT_FOR_SENSORS = "wait_for_sensors"
-    ASK_AGAIN = "ask_again"  # leave this goal out, and have the experts propose another
+    ASK_AGAIN = "ask_again"  # exclude this goal and ask the experts for another
 
 
 @dataclass(frozen=True)
 class CauseRow:
-    """One cause. prior: log odds. weights: fact -> (log odds where it is so, where it is not)."""
+    """One cause of a failure in the table.
+
+    prior: log odds. recovery: reaction to the cause. weights: fact -> (log odds if it holds, if it does not).
+    """
 
     cause: Cause
     prior: float
@@ -45,14 +50,17 @@ class CauseRow:
     weights: Mapping[str, tuple[float, float]]
 
     def weight(self, fact: str, holds: bool) -> float:
-        """Return the log odds of one fact, 0 where it says nothing."""
+        """Return the log odds that a fact adds to this cause; 0 if the table gives it no weight."""
         pair = self.weights.get(fact)
         return 0.0 if pair is None else pair[0 if holds else 1]
 
 
 @dataclass(frozen=True)
 class CauseTable:
-    """The table as a whole. facts: name -> what it says, in words. looks: the facts that each look may bring."""
+    """Table of the causes of failures, by cause.
+
+    facts: name -> meaning, in words. looks: diagnostic observation -> facts that it may determine.
+    """
 
     facts: Mapping[str, str]
     looks: Mapping[Look, tuple[str, ...]]
@@ -60,11 +68,11 @@ class CauseTable:
 
 
 class BadTable(ValueError):
-    """The table cannot be used; the message names the row."""
+    """Raised for an invalid table; the message names the row."""
 
 
 def read_table(data: Any, name: str = "the table") -> CauseTable:
-    """Return the table of parsed YAML. Raises BadTable, which names the bad row."""
+    """Return the table of parsed YAML. Raises BadTable, which names the invalid row."""
     if not isinstance(data, dict) or set(data) != {"facts", "looks", "causes"}:
         raise BadTable(f"{name}: it needs exactly facts, looks and causes")
     facts = data["facts"]
@@ -131,5 +139,5 @@ def _member(kind: type[_Member], word: Any, place: str) -> _Member:
 
 @lru_cache(maxsize=1)
 def cause_table() -> CauseTable:
-    """Return the packaged table."""
+    """Return the cause table that is shipped with Lodestar."""
     return read_table(yaml.safe_load(FILE.read_text(encoding="utf-8")), FILE.name)

@@ -1,4 +1,7 @@
-"""The constraint state CS: the phase of the robot and what it is about, changed by events alone (VLM-DEWM 3.3.1 b)."""
+"""The constraint state CS, changed only by events (VLM-DEWM 3.3.1 b).
+
+It consists of the robot's phase and its subject: the entity or region that the phase is about.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ _IDLE = ConstraintState(Phase.IDLE)
 
 
 class ConstraintTracker:
-    """Follows the events of actions and directives. state: the newest constraint state."""
+    """Updates the constraint state from events of actions and directives. state: the newest one."""
 
     def __init__(self, skills: SkillTable | None = None) -> None:
         self._skills = skills or load_skills()
@@ -18,20 +21,23 @@ class ConstraintTracker:
         self.state = self._paused = _IDLE
 
     def begin(self, trace: Trace) -> None:
-        """An action begins."""
+        """Begin an action: set its phase and subject."""
         self._skill, self._about = trace.action.skill, trace.expectation.about
         self.state = ConstraintState(self._skills.rule(self._skill).phase, self._about)
 
     def arrive(self) -> None:
-        """The robot is at its goal, and looks."""
+        """Set the phase VERIFYING after the arrival at the goal; the subject is that of the action."""
         self.state = ConstraintState(Phase.VERIFYING, self._about)
 
     def interrupt(self) -> None:
-        """The action failed, and the cause is not known yet."""
+        """Set the phase INTERRUPTED after a failure of unknown cause; the subject is that of the action."""
         self.state = ConstraintState(Phase.INTERRUPTED, self._about)
 
     def end(self, outcome: ActionOutcome) -> None:
-        """An action is over: the robot is at what it was about, or interrupted by a cause."""
+        """Set the phase at the end of an action.
+
+        It is AT the action's subject if committed, INTERRUPTED with the cause as subject if rolled back.
+        """
         about = self._about
         if outcome.result is Result.COMMITTED:
             self.state = ConstraintState(Phase.AT, about) if about or self._skill == Skill.GO_TO else _IDLE
@@ -40,19 +46,19 @@ class ConstraintTracker:
             self.state = ConstraintState(Phase.INTERRUPTED, cause)
 
     def rest(self) -> None:
-        """The directive is over, or a hold was released; where the robot has come to, it is still."""
+        """Set the phase IDLE after a directive or a hold; but a phase AT is kept, with its subject."""
         if self.state.phase is not Phase.AT:
             self.state = _IDLE
 
     def pause(self) -> None:
-        """The directive is paused: the robot stands, and is about nothing."""
+        """Set the phase HELD without a subject during a pause."""
         self._paused, self.state = self.state, ConstraintState(Phase.HELD)
 
     def resume(self) -> None:
-        """The directive goes on; where the robot had come to before, it is still."""
+        """End a pause: restore the phase AT with its subject if it was set before, else set IDLE."""
         self.state = self._paused
         self.rest()
 
     def hold(self) -> None:
-        """Motion is forbidden."""
+        """Set the phase HELD because motion is forbidden."""
         self.state = ConstraintState(Phase.HELD)

@@ -1,7 +1,7 @@
-"""Corrections of beliefs in plain words: "that is a stool", "it is gone", "this door stays closed".
+"""Parser of spoken corrections of beliefs: "that is a stool", "it is gone", "this door stays closed".
 
-The words are patterns and not the grammar of directives: a correction says one thing about one thing. They are an
-operator's, and become data alone.
+It uses patterns instead of the directives' grammar, because a correction is one statement about one object.
+The text comes from an operator and is only used as data.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lodestar.worldmodel.hypotheses import REACH, RELATION, WORDS
 from lodestar.worldmodel.records import Belief, entity_name
 
 OPERATOR = "operator"
-BEARING = math.radians(30.0)  # that of success: what is faced lies within it
+BEARING = math.radians(30.0)  # as for success: bearing within which an object counts as faced
 EXAMPLES = (
     '"that is a stool", "it is gone", "it is on the desk", "this door stays closed", "that door is open"'
 )
@@ -35,7 +35,7 @@ _IS = r"(?:is|'s|has been|was|are)"
 _WAY = r"(?:door|doorway|gate|way|passage|corridor|entrance|exit)"
 _ANCHOR = r"(?:the|that|this|an?) (?P<anchor>[\w' -]+)"
 _SUBJECT = r"(?P<subject>that|this|it|(?:the|that|this) [\w' -]+?)"
-#: The first pattern that fits the whole text decides.
+#: The first pattern that matches the whole text decides.
 _PATTERNS: tuple[tuple[Change, re.Pattern[str]], ...] = tuple(
     (change, re.compile(f"^{pattern}$"))
     for change, pattern in (
@@ -65,25 +65,28 @@ _PATTERNS: tuple[tuple[Change, re.Pattern[str]], ...] = tuple(
 )
 _UNITS = {"second": 1.0, "minute": 60.0, "hour": 3600.0}
 _THERE = frozenset({EntityState.ACTIVE, EntityState.UNCERTAIN})
-_LOST = frozenset({EntityState.ARCHIVED, EntityState.UNCERTAIN})  # what can be restored
+_LOST = frozenset({EntityState.ARCHIVED, EntityState.UNCERTAIN})  # states that can be restored
 _NO_LABEL = re.compile(
     r"^(?:not|no|very|too|so|in|on|at|under|near|behind|wrong|right|there|here|closed|open)\b"
 )
 
 
 class NotUnderstood(ValueError):
-    """The words are no correction; the message says what is."""
+    """Raised if the text is no correction; the message gives examples."""
 
 
 class NothingMeant(LookupError):
-    """The thing or way that is meant is not known, or not faced; the message says what to do."""
+    """Raised if the object or passage of the correction is unknown, or the robot does not face it.
+
+    The message says what to do.
+    """
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Things, doors and ways that an operator may mean. pose: (3,) of the robot in map.
+    """Objects, doors and closed ways around the robot. pose: (3,) of the robot in map.
 
-    nearest_way(point, reach): of the closed ways.
+    nearest_way(point, reach): returns the closed way nearest to a point (2,), None if none is within reach.
     """
 
     entities: Iterable[Entity]
@@ -91,14 +94,14 @@ class Surroundings:
     grid: OccupancyGrid2D | None
     nearest_way: Callable[[np.ndarray, float], ClosedWay | None]
     now: float = 0.0  # s
-    reach: float = 4.0  # m within which something is faced
-    building: Building = NO_FLOORS  # what lies on another floor is not faced
+    reach: float = 4.0  # m within which an object can be faced
+    building: Building = NO_FLOORS  # objects on other floors are not faced
 
 
 def correction_of(text: str, entity_id: int, around: Surroundings) -> Amendment:
-    """Return the amendment that a text means. entity_id: of what "that" and "it" are, 0 = what the robot faces.
+    """Return the amendment that a spoken correction asks for. Raises NotUnderstood, NothingMeant.
 
-    Raises NotUnderstood, NothingMeant.
+    entity_id: the entity that "that" and "it" stand for; 0 = the object that the robot faces.
     """
     said = " ".join(clean_text(text).casefold().replace("\u2019", "'").replace("n't", " not").split()).strip(
         " .!"
@@ -128,7 +131,10 @@ def correction_of(text: str, entity_id: int, around: Surroundings) -> Amendment:
 
 
 def faced(around: Surroundings, name: str = "", states: frozenset[EntityState] = _THERE) -> Entity | None:
-    """Return the nearest entity of these states that the robot faces. name: of its kind; "" = any."""
+    """Return the nearest entity in one of these states that is in front of the robot; None if there is none.
+
+    name: kind of the entity, or words of its caption; "" = any.
+    """
     pose = around.pose
     if pose is None:
         return None
@@ -175,7 +181,10 @@ def _meant(
 
 
 def _related(found: re.Match[str], entity_id: int, around: Surroundings) -> Belief:
-    """Return the relation that is meant; the other thing is the nearest one of its name."""
+    """Return the relation that the text states, as a belief about two entities.
+
+    The second entity (anchor) is the nearest one with the stated name.
+    """
     thing = _meant(found["subject"], entity_id, around)
     near = [
         (float(box_distance(thing.box_min, thing.box_max, other.box_min, other.box_max)), other.id)
@@ -189,7 +198,7 @@ def _related(found: re.Match[str], entity_id: int, around: Surroundings) -> Beli
 
 
 def _closed(found: re.Match[str], entity_id: int, around: Surroundings) -> ClosedWay:
-    """Return the door that is meant as a closed way: an entity's own width, or the passage ahead."""
+    """Return the door as a closed way: the long side of a faced door entity, or else the passage ahead."""
     expires = math.inf
     if found["count"]:
         expires = around.now + float(found["count"]) * _UNITS[found["unit"].rstrip("s")]

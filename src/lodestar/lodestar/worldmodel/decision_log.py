@@ -1,4 +1,4 @@
-"""The log of decisions, traces and outcomes: a file of JSON lines."""
+"""Log of decisions, traces and outcomes: a file of JSON lines."""
 
 from __future__ import annotations
 
@@ -10,31 +10,30 @@ from typing import Any
 from lodestar.selection.decisions import Decision
 from lodestar.storage.files import append_line
 from lodestar.storage.records import BadRecord, decode, encode, of_values, to_values
-from lodestar.worldmodel.old_layouts import outcome_of_1
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 
-VERSION = 2  # of a line; version 1 did not tell its version, nor that it is a decision
-_MAX_TEXT = 2000  # characters of a text of a line
+VERSION = 2  # of the format of a line; lines of version 1 carry no version
+_MAX_TEXT = 2000  # characters per text
 
 Record = Decision | Trace | ActionOutcome
 _KINDS: dict[str, Any] = {"decision": Decision, "trace": Trace, "outcome": ActionOutcome}
 
 
 class DecisionLog:
-    """Append one JSON line per record to `path`. A crash loses the line that it cuts off, and no other."""
+    """Appends one JSON line per record to `path`. A crash loses at most the line being written."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
 
     def write(self, record: Record) -> None:
-        """Write a record to disk. Raises OSError, BadRecord, and then nothing of it is kept."""
+        """Append a record. Raises OSError, BadRecord; then nothing is written."""
         append_line(self.path, encode(values_of(record)))
 
 
 def values_of(record: Record) -> dict[str, Any]:
-    """Return the JSON values of a line; texts are cut to 2000 characters. Raises BadRecord."""
+    """Return a record as the JSON values of a line, with texts cut to 2000 characters. Raises BadRecord."""
     if isinstance(record, Trace):
         record = replace(record, confidence=min(max(record.confidence, 0.0), 1.0))
     (kind,) = (name for name, made in _KINDS.items() if isinstance(record, made))
@@ -42,7 +41,7 @@ def values_of(record: Record) -> dict[str, Any]:
 
 
 def _cut(value: Any) -> Any:
-    """Return JSON values with texts of bounded length."""
+    """Return JSON values with texts cut to `_MAX_TEXT`."""
     if isinstance(value, dict):
         return {name: _cut(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -51,12 +50,12 @@ def _cut(value: Any) -> Any:
 
 
 def read_records(path: str | Path) -> Iterator[Record]:
-    """Yield the records of a log. Raises OSError, and ValueError with the line's number for one that is none."""
+    """Yield the records of a log. Raises OSError, and ValueError with the number of an invalid line."""
     return _records(path, _KINDS)
 
 
 def _records(path: str | Path, kinds: Collection[str]) -> Iterator[Record]:
-    """Yield the records of these kinds; a line that says that it is of another kind is passed over."""
+    """Yield the records of these kinds; lines of other kinds are skipped."""
     with Path(path).open(encoding="utf-8", errors="replace") as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
@@ -74,17 +73,15 @@ def _records(path: str | Path, kinds: Collection[str]) -> Iterator[Record]:
 
 def _record(values: dict[str, Any]) -> Record:
     kind, version = values.get("kind", "decision"), values.get("version", 1)
-    if kind not in _KINDS or version not in (1, VERSION):
+    if kind not in _KINDS or version != VERSION:
         raise BadRecord(f"it is a {kind!r} of version {version}, and this version reads {VERSION}")
-    if kind == "outcome" and version == 1:
-        values = outcome_of_1(values)
     record: Record = of_values(values, _KINDS[kind])
     return record
 
 
 def read_decisions(path: str | Path) -> Iterator[Decision]:
-    """Yield the decisions of a log; the last record of an epoch in a run holds its outcome. See `read_records`.
+    """Yield the decisions of a log, skipping lines of other kinds. See `read_records`.
 
-    Lines of other kinds are not read.
+    A decision (equal epoch and run) may have several records; the last one has the outcome.
     """
     return (record for record in _records(path, ("decision",)) if isinstance(record, Decision))

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from lodestar.worldmodel.cause_table import CauseTable, Recovery, cause_table
 from lodestar.worldmodel.outcomes import Cause, CauseEstimate, Diagnosis, Discrepancy, Look
 
-_TOLD = 3  # facts that the words of a diagnosis give at most
+_TOLD = 3  # maximum number of facts in a diagnosis text
 
 
 @dataclass(frozen=True)
 class Evidence:
     """Measured facts about a failed action.
 
-    facts: name, of the table's, -> whether it is so; what was not measured is missing. where: (x, y) in map, metres, of
-    what is in doubt: what came into the way, or the target's place. looks: that were made before.
+    facts: name in the cause table -> whether it holds; unmeasured facts are missing. where: (x, y) in map,
+    metres, of the blockage or the target's place. looks: diagnostic observations already made.
     """
 
     discrepancy: Discrepancy
@@ -27,10 +27,10 @@ class Evidence:
 
 
 def diagnose(evidence: Evidence, sure: float, table: CauseTable | None = None) -> Diagnosis:
-    """Return the causes with their probabilities, and the look that would tell the two likeliest apart.
+    """Return the causes with their probabilities, and the observation that best separates the two likeliest.
 
-    No look is named where one cause is as probable as `sure`, or none of the looks that are left would bring a fact
-    that tells them apart.
+    No observation is returned if one cause has at least the probability `sure`, or if no observation that is
+    left could bring a separating fact.
     """
     table = table or cause_table()
     unknown = [fact for fact in evidence.facts if fact not in table.facts]
@@ -58,14 +58,14 @@ def diagnose(evidence: Evidence, sure: float, table: CauseTable | None = None) -
 
 
 def undiagnosed(evidence: Evidence, why: str) -> Diagnosis:
-    """Return the diagnosis of a failure whose cause is not asked for."""
+    """Return a diagnosis that leaves the cause of a failure unknown. why: its text for a person."""
     return Diagnosis(evidence.discrepancy, (CauseEstimate(Cause.UNKNOWN, 1.0),), text=why)
 
 
 def recovery_of(diagnosis: Diagnosis, table: CauseTable | None = None) -> Recovery:
-    """Return what is done: the recovery of the causes that together are likelier than not, else to ask again.
+    """Return the recovery whose causes together have a probability above 0.5, else ASK_AGAIN.
 
-    Causes that cannot be told apart may share a recovery.
+    Causes that cannot be told apart may share a recovery, so that their probabilities add up.
     """
     rows = (table or cause_table()).rows
     shares: dict[Recovery, float] = {}
@@ -77,7 +77,10 @@ def recovery_of(diagnosis: Diagnosis, table: CauseTable | None = None) -> Recove
 
 
 def _telling(causes: tuple[CauseEstimate, ...], evidence: Evidence, table: CauseTable) -> Look:
-    """Return the look whose facts, not known to be so yet, weigh most between the two likeliest causes."""
+    """Return the observation, not made yet, whose facts best separate the two likeliest causes.
+
+    Facts that are known to hold are ignored. NONE if no observation separates the causes.
+    """
     first, second = (table.rows[one.cause] for one in causes[:2])
     best, most = Look.NONE, 0.0
     for look, facts in table.looks.items():
@@ -94,7 +97,7 @@ def _telling(causes: tuple[CauseEstimate, ...], evidence: Evidence, table: Cause
 
 
 def _in_words(causes: tuple[CauseEstimate, ...], evidence: Evidence, table: CauseTable) -> str:
-    """Return the likeliest cause with the facts that speak most for it."""
+    """Return the likeliest cause with its probability and its strongest facts, in words."""
     row = table.rows[causes[0].cause]
     speaking = sorted(
         (fact for fact, holds in evidence.facts.items() if holds and row.weight(fact, True) > 0.0),

@@ -1,4 +1,7 @@
-"""The discrepancy operator: what was expected against what is (VLM-DEWM eq. C.5 to C.9). Deterministic."""
+"""Discrepancy between the expected and the observed state after an action (VLM-DEWM eq. C.5 to C.9).
+
+Deterministic.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,8 @@ from lodestar.scene.records import Entity
 from lodestar.worldmodel.outcomes import ConstraintState, Discrepancy
 from lodestar.worldmodel.records import Belief, Trace
 
-DRIFT = (
-    0.3  # m from which a thing has moved. The paper's 0.05 m is an arm's; boxes seen from afar err by more
-)
+# m from which an object counts as moved. The paper's 0.05 m is for an arm; boxes seen from afar err more
+DRIFT = 0.3
 
 
 def discrepancy(
@@ -24,12 +26,12 @@ def discrepancy(
     drift: float = DRIFT,
     had: Collection[Belief] = (),
 ) -> Discrepancy:
-    """Return what differs after an action.
+    """Return the discrepancy after an action.
 
-    holding: relations between the things that the action is about, as they are now; none of them negated. before:
-    entity id -> (3,) mean when the action began, metres in map. now: the entities that are there. had: relations that
-    held when it began, and so are not unexpected. A thing that is no longer there has no drift; the relations that it
-    was expected to have are missing.
+    holding: current relations between the objects of the action, none negated. before: entity id -> (3,) mean
+    when the action began, metres in map. now: the present entities. drift: metres from which an object has
+    moved. had: relations that held when the action began, and so are not unexpected. An object that is gone
+    has no drift; its expected relations count as missing.
     """
     expected = trace.expectation.beliefs or trace.beliefs
     present = set(holding)

@@ -1,4 +1,4 @@
-"""Records of what changed in the world model, for people and for the memory."""
+"""Records of changes in the world model, for people and for the memory."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ REFUSED = "REFUSED"
 
 @dataclass(frozen=True)
 class WorldEvent:
-    """A change of what is believed. kind: name of a Change, or UNDONE, DIAGNOSED, REFUSED. stamp in seconds.
+    """A change of a belief. kind: name of a Change, or UNDONE, DIAGNOSED, REFUSED. stamp in seconds.
 
-    entry: number in the journal, 0 = none. place: (x, y) in map; None = of no place. text: for a person.
+    entry: number in the journal, 0 = none. place: (x, y) in map, None = none. text: for a person.
     """
 
     stamp: float

@@ -1,4 +1,4 @@
-"""Stated relations as hypotheses, verified against the geometry at action boundaries (VLM-DEWM 3.2.5, B.5)."""
+"""Stated relations as hypotheses, checked against the geometry after actions (VLM-DEWM 3.2.5, B.5)."""
 
 from __future__ import annotations
 
@@ -11,27 +11,26 @@ from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity, EntityState
 from lodestar.worldmodel.amendments import Amendment, Change
 from lodestar.worldmodel.belief_measures import Measure, measured
-from lodestar.worldmodel.config import ValidationConfig
 from lodestar.worldmodel.records import Belief, entity_name, entity_of
 from lodestar.worldmodel.transactions import Entry, Status
 
 Record = Callable[[int], Entity | None]
 
 AUTHOR, CAPTION = "world_model", "caption"
-MAX_STATED = 200  # relations that are looked at after an action; the newest
-REACH = 3.0  # m from a thing to what its caption relates it to
-_FAR = 6.0  # m in x or y between the middles of two things, from which nobody asks for their kinds
-_CLEAR = 0.1  # m beyond its limit, from which a relation that was measured before is found to have changed
+MAX_STATED = 200  # newest relations that are checked after an action
+REACH = 3.0  # m from an object to the anchor in its caption
+_FAR = 6.0  # m in x or y between two centres, beyond which kinds are not compared
+_CLEAR = 0.1  # m beyond its limit at which a relation that was measured before counts as changed
 WORDS = {
     "on": "On", "on top of": "On", "in": "Inside", "inside": "Inside", "under": "Below", "below": "Below",
     "above": "Above", "next to": "NextTo", "beside": "NextTo", "near": "Near",
 }  # fmt: skip
-RELATION = "|".join(sorted(WORDS, key=len, reverse=True))  # as a pattern
+RELATION = "|".join(sorted(WORDS, key=len, reverse=True))  # as a regular expression
 _CAPTION = re.compile(rf"\b(?P<relation>{RELATION}) (?:an?|the|its|some) (?P<anchor>[\w' -]+)")
 
 
 def stated(entries: Iterable[Entry]) -> list[Amendment]:
-    """Return the newest statement about each relation that holds in the journal, the oldest first."""
+    """Return the newest statement about each relation from the journal's applied entries, oldest first."""
     newest: dict[tuple[str, tuple[str, ...]], Amendment] = {}
     for entry in entries:
         if entry.status is not Status.DONE:
@@ -45,25 +44,24 @@ def stated(entries: Iterable[Entry]) -> list[Amendment]:
     return list(newest.values())[-MAX_STATED:]
 
 
-def verified(
-    statements: Iterable[Amendment], record: Record, config: ValidationConfig
-) -> tuple[Amendment, ...]:
-    """Return what the geometry says otherwise, or for the first time, about stated relations.
+def verified(statements: Iterable[Amendment], record: Record) -> tuple[Amendment, ...]:
+    """Return amendments for relations that the geometry contradicts, or measures for the first time.
 
-    A relation that it cannot measure, or one of whose things is not there, stays as it was stated.
+    record: entity id -> entity. A relation that cannot be measured, or whose object is missing, stays as
+    stated.
     """
     found = []
     for statement in statements:
         belief = statement.belief
         assert belief is not None
-        measure = measure_of(belief, record, config)
+        measure = measure_of(belief, record)
         if measure is None:
             continue
         holds = measure.holds
         if statement.author == AUTHOR and (
             holds != belief.negated or abs(measure.value - measure.limit) < _CLEAR
         ):
-            continue  # it was found so before
+            continue  # already known
         found.append(_finding(statement, belief, measure))
     return tuple(found)
 
@@ -81,21 +79,24 @@ def _finding(statement: Amendment, belief: Belief, measure: Measure) -> Amendmen
     return Amendment(Change.RELATE, reason, AUTHOR, belief=now)
 
 
-def measure_of(belief: Belief, record: Record, config: ValidationConfig) -> Measure | None:
-    """Return the measure of a relation between two things, None where the geometry cannot tell."""
+def measure_of(belief: Belief, record: Record) -> Measure | None:
+    """Return the measure of a relation between two objects; None if it cannot be measured.
+
+    record: as in `verified`.
+    """
     ids = [entity_of(name) for name in belief.arguments]
     things = [record(i) for i in ids if i is not None]
     if len(ids) != 2 or len(things) != 2 or things[0] is None or things[1] is None:
         return None
     if any(thing is None or thing.state is EntityState.ARCHIVED for thing in things):
         return None
-    return measured(belief.predicate, things[0], things[1], config)
+    return measured(belief.predicate, things[0], things[1])
 
 
 def captioned(thing: Entity, things: Sequence[Entity]) -> Belief | None:
-    """Return the relation that a caption states, such as "a mug on a desk"; None where it states none.
+    """Return the relation in a caption such as "a mug on a desk", as a belief; None if it has none.
 
-    The other thing is the nearest one of its kind within REACH.
+    The second object (the desk) is the nearest one of its kind within REACH.
     """
     found = _CAPTION.search(clean_text(thing.caption).casefold())
     if found is None:

@@ -1,4 +1,4 @@
-"""Outcomes of actions in plain English."""
+"""Wording of the outcomes of actions as sentences for people."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _LOOKS = {
     Look.TURN: "turn to it",
     Look.FROM_ELSEWHERE: "look at it from another place",
 }
-_CAUSES = 3  # that are told
+_CAUSES = 3  # number of causes in a sentence
 
 
 def discrepancy_in_words(found: Discrepancy, names: Names = nameless) -> str:
-    """Return what differs from what was expected (VLM-DEWM C.6 c), "" where nothing does."""
+    """Return the differences from the expectation in words (VLM-DEWM C.6 c); "" if there are none."""
     parts = []
     if found.expected != found.actual:
         parts.append(f"expected {found.expected}, it is {found.actual}")
@@ -36,18 +36,18 @@ def discrepancy_in_words(found: Discrepancy, names: Names = nameless) -> str:
 
 
 def causes_in_words(diagnosis: Diagnosis) -> str:
-    """Return the likeliest causes: "DOOR_CLOSED 87 %, WAY_BLOCKED_STATIC 9 %"."""
+    """Return the likeliest causes as text: "DOOR_CLOSED 87 %, WAY_BLOCKED_STATIC 9 %"."""
     return ", ".join(f"{one.cause.value} {one.probability:.0%}" for one in diagnosis.causes[:_CAUSES])
 
 
 def look_in_words(diagnosis: Diagnosis) -> str:
-    """Return the look that would tell the causes apart, "" where none is named."""
+    """Return in words the diagnostic observation that would separate the causes; "" if there is none."""
     said = _LOOKS.get(diagnosis.look, "")
     place = diagnosis.look_at
     return f"{said} ({place[0]:.1f}, {place[1]:.1f})" if said and place is not None else said
 
 
 def result_in_words(outcome: ActionOutcome) -> str:
-    """Return how an action ended, and why."""
+    """Return the result of an action and its reason, in words."""
     text = clean_text(outcome.text)
     return f"{_RESULTS[outcome.result]}{f': {text}' if text else ''}"

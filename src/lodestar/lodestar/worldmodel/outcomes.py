@@ -1,4 +1,4 @@
-"""Records of what came of an action: discrepancy, causes, recovery (VLM-DEWM 3.3.5, C.6)."""
+"""Records of an action's outcome: discrepancy, causes, recovery (VLM-DEWM 3.3.5, C.6)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lodestar.worldmodel.records import Belief, Phase
 
 
 class Cause(Enum):
-    """Causes of a failure that the diagnosis tells apart."""
+    """Causes of a failure that the diagnosis distinguishes."""
 
     TARGET_MOVED = "TARGET_MOVED"
     TARGET_REMOVED = "TARGET_REMOVED"
@@ -31,25 +31,28 @@ class Cause(Enum):
 
 
 class Look(Enum):
-    """Observations that tell causes apart."""
+    """Diagnostic observations (waiting, turning, another position) that separate causes of a failure."""
 
     NONE = ""
-    WAIT = "WAIT"  # stand and look for some seconds
-    TURN = "TURN"  # turn towards what is in doubt
-    FROM_ELSEWHERE = "FROM_ELSEWHERE"  # look at it from another place
+    WAIT = "WAIT"  # stand and observe for some seconds
+    TURN = "TURN"  # turn towards the doubtful place
+    FROM_ELSEWHERE = "FROM_ELSEWHERE"  # observe the doubtful place from another position
 
 
 class Result(Enum):
-    """Ends of a transaction."""
+    """Results of an action as a transaction: committed, rolled back or cancelled."""
 
-    COMMITTED = "COMMITTED"  # what was expected was seen
-    ROLLED_BACK = "ROLLED_BACK"  # it failed; what it was to change stays as it was
-    CANCELLED = "CANCELLED"  # nobody waits for it any more
+    COMMITTED = "COMMITTED"  # the expectation was observed
+    ROLLED_BACK = "ROLLED_BACK"  # the action failed; its effects are dropped
+    CANCELLED = "CANCELLED"  # the action was abandoned
 
 
 @dataclass(frozen=True)
 class ConstraintState:
-    """Phase of the robot and what it is about, a name as in `Belief` (VLM-DEWM 3.3.1 b)."""
+    """Phase of the robot, and the subject that it is about (VLM-DEWM 3.3.1 b).
+
+    about: name as in `Belief`, or after a failure the cause; "" = none.
+    """
 
     phase: Phase
     about: str = ""
@@ -60,9 +63,10 @@ class ConstraintState:
 
 @dataclass(frozen=True)
 class Discrepancy:
-    """Difference between what was expected and what is (eq. C.5 to C.9). drifts: entity id -> metres moved.
+    """Difference between expectation and observation (eq. C.5 to C.9). drifts: (entity id, metres moved).
 
-    expected, actual: equal where the constraint state is as expected (eq. C.6).
+    expected, actual: constraint states, equal if phase and subject are as expected (eq. C.6). missing,
+    unexpected: relations.
     """
 
     expected: ConstraintState
@@ -73,7 +77,7 @@ class Discrepancy:
 
     @property
     def empty(self) -> bool:
-        """Return whether all is as expected."""
+        """Return whether there is no difference."""
         return self.expected == self.actual and not (self.missing or self.unexpected or self.drifts)
 
 
@@ -87,9 +91,10 @@ class CauseEstimate:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Causes, most probable first; their probabilities add up to 1. look: what would tell them apart, if they are not.
+    """Causes, most probable first; their probabilities add up to 1. text: for a person.
 
-    look_at: (x, y) in map that must be seen; None where the look is about no place. text: for a person.
+    look: observation that would separate the causes; NONE if none is needed. look_at: (x, y) in map to
+    observe; None if the observation needs no place.
     """
 
     discrepancy: Discrepancy
@@ -106,9 +111,9 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class ActionOutcome:
-    """End of an action: `trace_id` names its trace. stamp in seconds.
+    """Outcome of the action whose trace has the id `trace_id`. stamp in seconds.
 
-    recovery: a name of the recovery table, "" = none.
+    recovery: name in the cause table, "" = none.
     """
 
     trace_id: str
@@ -121,5 +126,5 @@ class ActionOutcome:
 
     @property
     def is_final(self) -> bool:
-        """Return whether the action is over; False where a look follows, after which it is diagnosed again."""
+        """Return whether the action is over; False if another observation and diagnosis follow."""
         return self.diagnosis is None or self.diagnosis.look is Look.NONE or bool(self.recovery)

@@ -1,4 +1,4 @@
-"""Connected floor, which tells if a way leads from the robot to a goal: wide limits, and fast on large grids."""
+"""Fast check of whether a goal may be reachable over connected floor; in doubt it counts as reachable."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 
 
 class ConnectedFloor:
-    """Connected parts of the floor of the newest grid, found once per grid. Unknown cells count as floor.
+    """Connected components of the floor of the newest grid, computed once per grid.
 
-    gap: metres of clearance that a way needs. near: metres around a place within which it joins the floor.
+    Unknown cells count as floor. gap: metres of clearance required. near: metres around a place; all
+    components in them count as reached from it.
     """
 
     def __init__(self, gap: float, near: float) -> None:
@@ -22,7 +23,10 @@ class ConnectedFloor:
         self._parts = np.zeros((1, 1), np.int32)  # 0 = no floor
 
     def joins(self, grid: OccupancyGrid2D, start: np.ndarray, goal: np.ndarray) -> bool:
-        """Return whether a way may lead from start (2+,) to goal (2+,); also where the grid cannot tell."""
+        """Return whether a path may lead from start (2+,) to goal (2+,).
+
+        Also True if one of them lies outside the grid or has no floor nearby.
+        """
         if grid is not self._grid:
             cells = 2 * int(self._gap / grid.resolution) + 1
             disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (cells, cells))
@@ -33,7 +37,7 @@ class ConnectedFloor:
         return not here or not there or bool(here & there)
 
     def _around(self, grid: OccupancyGrid2D, place: np.ndarray) -> set[int]:
-        """Return the parts near a place; none off the grid, or where no floor is near."""
+        """Return the components near a place; empty outside the grid, or without floor nearby."""
         (row, column), reach = grid.cells_of(place[:2]), math.ceil(self._near / grid.resolution)
         if not bool(grid.contains(np.array([row, column]))):
             return set()

@@ -15,12 +15,14 @@ _ENTITY, _REGION = "entity:", "region:"
 
 
 class Skill(str):
-    """Kind of an action, by its name in a `SkillTable`. Those of a robot that walks stand here (VLM-DEWM table 1)."""
+    """Kind of an action, by its name in a `SkillTable`. The constants are the skills of a walking robot (VLM-DEWM
+    table 1).
+    """
 
     __slots__ = ()
 
     GO_TO: ClassVar[Skill]  # arguments: an entity, or none for a place
-    SEARCH: ClassVar[Skill]  # go where unknown space is seen
+    SEARCH: ClassVar[Skill]  # go to a view of unknown space
     TURN: ClassVar[Skill]
     RETURN: ClassVar[Skill]  # to the start
     CHARGE: ClassVar[Skill]
@@ -30,7 +32,7 @@ class Skill(str):
 
     @property
     def value(self) -> str:
-        """Return the name."""
+        """Return the skill's name."""
         return str(self)
 
 
@@ -44,7 +46,7 @@ WALKING = (
 
 
 class Phase(Enum):
-    """Phase of the constraint state (VLM-DEWM 3.3.1 b)."""
+    """Phases of the robot in the constraint state: idle, exploring, approaching, ... (VLM-DEWM 3.3.1 b)."""
 
     IDLE = "IDLE"
     EXPLORING = "EXPLORING"
@@ -77,7 +79,7 @@ class TraceError(IntEnum):
 class Belief:
     """An asserted relation. predicate: of language.query_graph.PREDICATES.
 
-    arguments: `entity_name`, `region_name` or ROBOT; the first is the constrained one.
+    arguments: `entity_name`, `region_name` or ROBOT; the relation constrains the first one by the others.
     """
 
     predicate: str
@@ -99,10 +101,10 @@ class Action:
 
 @dataclass(frozen=True)
 class Expectation:
-    """State of the world that must hold when the action is over.
+    """State of the world that must hold after the action.
 
-    about: a name as in `Belief`, "" = nothing in particular. visible: entity ids that must be seen then. by: stamp in
-    seconds by which it must be over.
+    about: subject of the phase, a name as in `Belief`, "" = none. visible: ids of entities that must be seen
+    then. by: deadline, stamp in seconds.
     """
 
     phase: Phase
@@ -114,7 +116,10 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Trace:
-    """The reasoning behind one action, whoever proposed it. confidence in [0, 1]; evidence: ids."""
+    """An action that a part of the robot proposes, with its reasons and the expected result.
+
+    confidence in [0, 1]; evidence: ids.
+    """
 
     id: str
     epoch: int
@@ -132,7 +137,10 @@ class Trace:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Result of a validation. belief: the one that fails; excess: by how many metres, 0 where it is no distance."""
+    """Result of a validation. belief: the one that failed.
+
+    excess: metres by which a limit is exceeded, 0 if the failure is not about a distance.
+    """
 
     code: TraceError = TraceError.NONE
     reason: str = ""
@@ -156,17 +164,17 @@ def region_name(region_id: int) -> str:
 
 
 def said(belief: Belief) -> str:
-    """Return a belief as it is written: "NextTo(entity:12, entity:7)"."""
+    """Return a belief as text in the papers' notation: "NextTo(entity:12, entity:7)"."""
     return f"{'not ' * belief.negated}{belief.predicate}({', '.join(belief.arguments)})"
 
 
 def entity_of(name: str) -> int | None:
-    """Return the id of an entity's name, None if it is no such name."""
+    """Return the entity id in a name, None if it is no entity's name."""
     return _number(name, _ENTITY)
 
 
 def region_of(name: str) -> int | None:
-    """Return the id of a region's name, None if it is no such name."""
+    """Return the region id in a name, None if it is no region's name."""
     return _number(name, _REGION)
 
 

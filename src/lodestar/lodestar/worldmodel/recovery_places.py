@@ -1,4 +1,4 @@
-"""Poses from which recovery goes on: aside, where nothing hides a thing, and before what shut the way to it."""
+"""Poses for recoveries: a step aside, a viewpoint past an obstacle, and a place before a blocked path."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from lodestar.experts.config import ReachConfig
 from lodestar.experts.reach import Reach
 from lodestar.geometry.boxes import nearest_point_on_box
-from lodestar.grid.config import ViewpointConfig
+from lodestar.grid.config import VIEWPOINT_STRICT_IGNORE, ViewpointConfig
 from lodestar.grid.footprint import footprint_free, footprints_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
@@ -27,9 +27,10 @@ DIRECTIONS = 8
 def retreat(
     grid: OccupancyGrid2D, pose: np.ndarray, distance: float, tried: Sequence[np.ndarray] = ()
 ) -> np.ndarray | None:
-    """The pose (3,) of the same heading, `distance` metres aside, with the most room; None where none is left.
+    """Return the pose (3,) with the most clearance `distance` metres away, with the same heading.
 
-    The footprint fits there and halfway. tried: poses of earlier retreats, in whose directions it does not go again.
+    None if the footprint fits nowhere, there and halfway. tried: poses of earlier retreats, whose directions
+    are excluded.
     """
     angles = pose[2] + np.arange(DIRECTIONS) * (2.0 * math.pi / DIRECTIONS)
     steps = np.stack([np.cos(angles), np.sin(angles), np.zeros(DIRECTIONS)], axis=1) * distance
@@ -46,15 +47,15 @@ def retreat(
     return ends[int(room.argmax())]
 
 
-_MARGIN = 0.05  # m before the thing in which a new cell may be its own: the error of its box
-_ROUND = math.pi  # rad: a thing that is hidden where it was seen from is looked at from any side
-_SHOWS = 0.2  # share of a thing's outline that must show; as of the simulator's judge, ours
+_MARGIN = 0.05  # m before the object within which a new cell may belong to it: error of its box
+_ROUND = math.pi  # rad: a hidden object is looked at from any side
+_SHOWS = 0.2  # minimum visible share of an object's outline; as in the simulator's check, ours
 
 
 def is_hidden(grids: Sequence[OccupancyGrid2D], now: OccupancyGrid2D, xy: np.ndarray, entity: Entity) -> bool:
-    """Return whether something that came since hides the nearest point or the middle of a thing.
+    """Return whether a new obstacle hides the nearest point or the centre of an object.
 
-    grids: of moments at which it did not stand there yet. xy: (2+,) in map, from where it is looked at.
+    grids: from before the obstacle appeared. now: newest grid. xy: (2+,) in map, viewpoint.
     """
     start = np.asarray(xy, np.float64)[:2]
     nearest = nearest_point_on_box(start, entity.box_min[:2], entity.box_max[:2])
@@ -71,9 +72,10 @@ def viewpoint_beyond(
     viewpoints: ViewpointConfig,
     reach: ReachConfig,
 ) -> np.ndarray | None:
-    """Return the pose (3,) that faces a thing and shows most of its outline, from any side; None if there is none.
+    """Return the pose (3,) that faces an object, from any side, and sees most of its outline; None if none.
 
-    Nothing hides it from there: neither what came since nor, unless no better place is left, what stood before it.
+    grids, now: as in `is_hidden`. New obstacles leave at least the share _SHOWS of the outline visible; poses
+    with few other obstacles in view are preferred.
     """
     views = [view.map_from_camera for view in entity.views]
     config = replace(viewpoints, side_angle=_ROUND, wide_angle=_ROUND)
@@ -85,7 +87,7 @@ def viewpoint_beyond(
     shown = np.ones(len(poses))
     for before in grids:
         shown = np.minimum(shown, _shown(_new(before, now), poses, entity, _MARGIN))
-    plain = _shown(now, poses, entity, viewpoints.strict_ignore)
+    plain = _shown(now, poses, entity, VIEWPOINT_STRICT_IGNORE)
     if not (shown >= _SHOWS).any():
         return None
     rank = np.where(shown >= _SHOWS, np.round(np.minimum(shown, plain), 1) + 0.1 * shown, -1.0)
@@ -93,13 +95,13 @@ def viewpoint_beyond(
 
 
 def _new(before: OccupancyGrid2D, now: OccupancyGrid2D) -> OccupancyGrid2D:
-    """Return a grid of what came since alone."""
+    """Return a grid with only the newly occupied cells as obstacles."""
     cells = np.where(newly_occupied(before, now), np.int8(OCCUPIED), np.int8(FREE))
     return replace(now, cells=cells, keep_out=None)
 
 
 def _shown(grid: OccupancyGrid2D, poses: np.ndarray, entity: Entity, ignore_last: float) -> np.ndarray:
-    """Return the share (N,) of points on a thing's outline that are seen from poses (N, 3), of those that face it."""
+    """Return the share (N,) float64 of points on an object's outline that are visible from poses (N, 3)."""
     low, high = np.asarray(entity.box_min)[:2], np.asarray(entity.box_max)[:2]
     steps = np.array([0.0, 0.5, 1.0])
     outline = low + np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2) * (high - low)
@@ -107,7 +109,7 @@ def _shown(grid: OccupancyGrid2D, poses: np.ndarray, entity: Entity, ignore_last
     return np.asarray(seen, np.float64)
 
 
-_AWAY = 1.2  # m before what shuts the way: the camera sees all of a door from there; ours
+_AWAY = 1.2  # m before the obstacle, from where the camera sees a whole door; ours
 
 
 def place_before_shut_way(
@@ -118,9 +120,9 @@ def place_before_shut_way(
     viewpoints: ViewpointConfig,
     reach: ReachConfig,
 ) -> np.ndarray | None:
-    """Return the pose (3,) in map that faces what came into the way to a thing; None where nothing did or none does.
+    """Return the pose (3,) in map that faces the new obstacle on the path to an object; None if none does.
 
-    before: the grid when the way was open. now: the newest one. robot: (3,) in map.
+    before: grid from when the path was free. now: newest grid. robot: (3,) in map.
     """
     opened = _without(now, newly_occupied(before, now))
     views = [view.map_from_camera for view in entity.views]
@@ -137,12 +139,15 @@ def place_before_shut_way(
 
 
 def _without(grid: OccupancyGrid2D, cells: np.ndarray) -> OccupancyGrid2D:
-    """Return the grid with some cells, (rows, columns) bool, free."""
+    """Return the grid with some cells, (rows, columns) bool, set free."""
     return replace(grid, cells=np.where(cells, np.int8(FREE), grid.cells))
 
 
 def _facing(way: np.ndarray, center: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield poses (3,) on a way (N, 2) that face a place on it: the nearest one from `_AWAY` first, its begin last."""
+    """Yield poses (3,) on a path (N, 2) that face a place near it, backwards along the path.
+
+    The first is the last one at least `_AWAY` before the place, and the last is the path's begin.
+    """
     away = np.hypot(*(way - center).T)
     before = way[: int(away.argmin()) + 1][::-1]
     far = before[away[: len(before)][::-1] >= _AWAY]

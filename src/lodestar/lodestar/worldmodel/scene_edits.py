@@ -1,4 +1,4 @@
-"""The write path into the scene: amendments as edits of the scene dictionary, and back."""
+"""Conversion of amendments to edits of the scene dictionary, and back."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar.worldmodel.records import Belief, entity_of
 
 @dataclass(frozen=True)
 class SceneAmended:
-    """Amendments of the scene that were carried out. inverse: what takes them back, in this order."""
+    """Result of amending the scene. inverse: amendments that undo the change, in this order."""
 
     delta: SceneDelta
     inverse: tuple[Amendment, ...]
@@ -25,7 +25,10 @@ class SceneAmended:
 def amend_scene(
     scene: SceneDictionary, amendments: Sequence[Amendment], expected_revision: int = 0
 ) -> SceneAmended:
-    """Carry out all amendments, or none. expected_revision: see `SceneDictionary.amend`. Raises AmendmentRefused."""
+    """Apply all amendments to the scene or none, and return the result. Raises AmendmentRefused.
+
+    expected_revision: see `SceneDictionary.amend`.
+    """
     made = scene.amend(_edits(amendments), expected_revision)
     last = amendments[-1]
     return SceneAmended(made.delta, tuple(_amendment(edit, last) for edit in made.inverse))
@@ -34,7 +37,7 @@ def amend_scene(
 def check_amendments(
     scene: SceneDictionary, amendments: Sequence[Amendment], expected_revision: int = 0
 ) -> None:
-    """Raise AmendmentRefused where `amend_scene` would; nothing changes."""
+    """Raise AmendmentRefused if `amend_scene` would raise it; change nothing."""
     with scene.lock:
         check_edits(scene.state, _edits(amendments), expected_revision)
 
@@ -68,7 +71,10 @@ def _edit(amendment: Amendment) -> EntityEdit:
 
 
 def _amendment(edit: EntityEdit, source: Amendment) -> Amendment:
-    """Return an edit of an inverse as an amendment of the same action. source: of what it takes back."""
+    """Return an edit of the inverse as an amendment with the same trace.
+
+    source: the amendment that it undoes.
+    """
     relation = edit.relation
     belief = None if relation is None else Belief(relation.predicate, relation.arguments, relation.negated)
     return Amendment(

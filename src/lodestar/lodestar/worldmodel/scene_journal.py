@@ -1,7 +1,7 @@
-"""Journal of the amendments of the scene: written before they are carried out, so that kill -9 loses none.
+"""Journal of the scene's amendments, written before they are applied, so that a killed process loses none.
 
-A checkpoint of the scene is some seconds old, and nobody sees again what was amended since. A successor carries out
-what its checkpoint does not hold.
+A checkpoint of the scene is some seconds old, and later amendments cannot be observed again. After a restart,
+the journal's amendments that the checkpoint lacks are applied.
 """
 
 from __future__ import annotations
@@ -19,17 +19,15 @@ from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.records import Refusal, SceneDelta
 from lodestar.storage.journal_file import JournalFile
 from lodestar.worldmodel.amendments import Amendment
-from lodestar.worldmodel.old_layouts import line_of_1
 from lodestar.worldmodel.scene_edits import SceneAmended, amend_scene, check_amendments
 
 KIND, VERSION = "lodestar-scene-amendments", 2  # of the journal's file
-OLDER = {1: line_of_1}
-KEPT = 1000  # requests that a full journal keeps; checkpoints are seconds old and hold the others
-_WAITING = -1  # as a revision: not carried out yet
+KEPT = 1000  # requests kept in a full journal; checkpoints, which are seconds old, contain the older ones
+_WAITING = -1  # as a revision: not applied yet
 
 
 class Request(Struct, frozen=True, tag_field="op", tag="amend"):
-    """Amendments that belong together. revision: of the scene with them; session: of the voxel map then."""
+    """Amendments that belong together. revision: of the scene after them; session: of the voxel map at that time."""
 
     amendments: tuple[Amendment, ...]
     revision: int
@@ -37,29 +35,33 @@ class Request(Struct, frozen=True, tag_field="op", tag="amend"):
 
 
 def journal_of_run(folder: Path, run: str) -> JournalFile[Request]:
-    """Return the journal in the folder of a run; one of another run is put aside. Raises OSError, UnsafeFolder."""
-    return JournalFile(folder / "scene_dictionary.journal", f"{KIND} of run {run}", VERSION, Request, OLDER)
+    """Return the journal in the folder of a run; a journal of another run is renamed. Raises OSError,
+    UnsafeFolder.
+    """
+    return JournalFile(folder / "scene_dictionary.journal", f"{KIND} of run {run}", VERSION, Request)
 
 
 class SceneJournal:
-    """The one way to amend a scene that is kept. Raises what the journal raises, and then nothing has changed.
+    """Writes amendments to a journal and applies them; a persistent scene is amended in no other way.
 
-    journal: None = nothing outlives the process. problems: lines that could not be taken, and requests that were
-    refused when they were carried out again.
+    Errors of the journal are raised before anything changes. journal: None = not persistent. problems:
+    unreadable lines, and requests refused during replay.
     """
 
     def __init__(self, journal: JournalFile[Request] | None = None) -> None:
         self._journal = journal
         self.problems = list(journal.problems) if journal is not None else []
-        self._lock = threading.RLock()  # taken before the scene's
+        self._lock = threading.RLock()  # acquired before the scene's
         self._requests = list(journal.lines) if journal is not None else []
-        self._waiting: list[Request] = []  # of things that the scene does not have yet
+        self._waiting: list[Request] = []  # for entities that the scene does not have yet
 
     def amend(
         self, scene: SceneDictionary, amendments: Sequence[Amendment], expected_revision: int = 0
     ) -> SceneAmended:
-        """Write amendments and carry them out, all or none; see `amend_scene`. Raises AmendmentRefused, OSError."""
-        with self._lock, scene.lock:  # a checkpoint holds either both or neither
+        """Write amendments to the journal and apply them, all or none; see `amend_scene`. Raises AmendmentRefused,
+        OSError.
+        """
+        with self._lock, scene.lock:  # no checkpoint is made between writing and applying
             check_amendments(scene, amendments, expected_revision)
             request = Request(tuple(amendments), scene.revision + 1, _base(scene.session_id))
             if self._journal is not None:
@@ -67,16 +69,15 @@ class SceneJournal:
                 self._requests.append(request)
             made = amend_scene(scene, amendments, expected_revision)
             if self._journal is not None and self._journal.is_full:
-                with suppress(OSError):  # it is carried out and written; the journal stays long
+                with suppress(OSError):  # applied and written; only the journal stays long
                     self._rewrite(self._requests[-KEPT:])
             return made
 
     def replay(self, scene: SceneDictionary, revision: int = 0) -> int:
-        """Carry out what a checkpoint does not hold, in order; return how many requests there were.
+        """Apply the requests that a checkpoint lacks, in order, and return their number.
 
-        revision: of the checkpoint that the scene goes on from; 0 = there is none. Amendments of things that the scene
-        does not have yet wait for them (`settle`). Those of another map, that was there before one was loaded, are
-        dropped.
+        revision: of the checkpoint from which the scene was restored; 0 = none. Requests for entities that
+        the scene does not have yet are queued for `settle`. Those of an earlier, replaced map are dropped.
         """
         missing = [
             request
@@ -92,7 +93,7 @@ class SceneJournal:
         return len(missing)
 
     def settle(self, scene: SceneDictionary) -> list[SceneDelta]:
-        """Carry out what waited for things that the scene has by now; return the deltas."""
+        """Apply queued amendments whose entities the scene has now, and return the deltas."""
         with self._lock:
             return self._settle(scene) if self._waiting else []
 
@@ -101,7 +102,7 @@ class SceneJournal:
         for request in self._waiting:
             things = {amendment.entity_id for amendment in request.amendments}
             try:
-                if things & blocked:  # after one that waits for the same thing
+                if things & blocked:  # after an earlier request for the same entity
                     raise AmendmentRefused(Refusal.UNKNOWN_ENTITY, "it waits")
                 with scene.lock:
                     deltas.append(amend_scene(scene, request.amendments).delta)
@@ -118,7 +119,7 @@ class SceneJournal:
         return deltas
 
     def clear(self) -> Callable[[], None]:
-        """Forget every request, because another map was loaded; return what takes that back. Raises OSError."""
+        """Drop every request, because another map was loaded. Returns an undo function. Raises OSError."""
         with self._lock:
             former = self._requests, self._waiting
             self._replace([], [])
@@ -130,7 +131,7 @@ class SceneJournal:
         return take_back
 
     def _replace(self, requests: Sequence[Request], waiting: Sequence[Request]) -> None:
-        """Have these requests instead of all, or raise OSError and have those there were."""
+        """Replace all requests; on OSError restore the former ones and raise."""
         former = self._requests, self._waiting
         self._waiting = list(waiting)
         try:
@@ -148,5 +149,5 @@ class SceneJournal:
 
 
 def _base(session_id: str) -> str:
-    """Return a session's name without what is added when the voxel map goes on in another process."""
+    """Return a session's name without the suffix added when another process continues the voxel map."""
     return session_id.split("+")[0]

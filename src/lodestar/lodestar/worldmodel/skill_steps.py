@@ -1,4 +1,4 @@
-"""Steps that name a skill, in place of what a directive says that the robot cannot do."""
+"""Steps for user-defined skills (DO steps), made from clauses of a directive that the robot cannot do."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from lodestar.worldmodel.skills import SkillTable
 
 
 def with_skills(directive: Directive, skills: SkillTable) -> Directive:
-    """Return the directive with a step for each thing that it cannot do and that begins with a verb of a skill.
+    """Return the directive with a DO step for each clause that only a user-defined skill can do.
 
-    The step follows the one that finds its thing ("find the mug and pick it up"). A skill of several things has those
-    of the steps that follow ("put the mug on the table"), after which it stands.
+    A skill is recognised by its verb at the begin of the clause. The DO step follows the step that finds its
+    object ("find the mug and pick it up"). A skill with several objects takes the objects of the next steps
+    too ("put the mug on the table"), and its DO step follows the last of them.
     """
     if not skills.verbs:
         return directive
-    waiting: list[tuple[Step, int]] = []  # steps that name a skill, and the number of things that they lack
+    waiting: list[tuple[Step, int]] = []  # (step of a skill, number of missing objects)
     steps: list[Step] = []
-    ends: list[int] = []  # by index of the step: the index of the last one made of it
+    ends: list[int] = []  # step index -> index of its last resulting step
     for step in directive.steps:
         waiting = [_with_thing(made, lack, step.item) for made, lack in waiting]
         able, made = _split(step, skills)
@@ -28,7 +29,7 @@ def with_skills(directive: Directive, skills: SkillTable) -> Directive:
         steps += [done for done, lack in waiting if lack <= 0]
         waiting = [(one, lack) for one, lack in waiting if lack > 0]
         ends.append(len(steps) - 1)
-    steps += [one for one, _ in waiting]  # the check of the arguments says what they lack
+    steps += [one for one, _ in waiting]  # `fault_of` reports the missing objects
     constraints = tuple(
         c if c.until is None else replace(c, until=ends[c.until]) for c in directive.constraints
     )
@@ -36,7 +37,7 @@ def with_skills(directive: Directive, skills: SkillTable) -> Directive:
 
 
 def fault_of(step: Step, skills: SkillTable) -> str:
-    """Return why a step that names a skill cannot be done whatever the world is like; "" where it can."""
+    """Return why a DO step is impossible in any state of the world; "" if it is possible."""
     own = sorted(skills.of_users)
     there = f"skills here are {', '.join(own)}" if own else "no skills are added here (shared.skills_file)"
     if Skill(step.skill) in WALKING:
@@ -48,12 +49,12 @@ def fault_of(step: Step, skills: SkillTable) -> str:
 
 
 def things_of(step: Step) -> tuple[Item, ...]:
-    """Return what a step that names a skill is about, in the order of the skill's arguments."""
+    """Return the objects of a DO step, in the order of the skill's arguments."""
     return tuple(item for item in (step.item, *step.others) if item is not None)
 
 
 def _split(step: Step, skills: SkillTable) -> tuple[Step, list[tuple[Step, int]]]:
-    """Return the step without what skills do, and the steps that do it, each with the number of things it lacks."""
+    """Return the step without clauses of skills, and the DO steps, each with its count of missing objects."""
     made = []
     unable = []
     for words in step.unable:

@@ -1,4 +1,4 @@
-"""Skills as data: what must hold before, what is staged, and the phase meanwhile (VLM-DEWM table 1)."""
+"""Table of skills: preconditions, staged effects, and phase (VLM-DEWM table 1)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ TARGETS = ("", "faces")
 
 
 class BadSkills(ValueError):
-    """The table is no table of skills; the message says where."""
+    """Raised for an invalid table of skills; the message says where it is wrong."""
 
 
 @dataclass(frozen=True)
 class Effect:
-    """An amendment with places for the action's arguments: "$1", "$2"."""
+    """Amendment that a committed action makes, with placeholders for the action's arguments: "$1", "$2"."""
 
     change: Change
     entity: str = ""
@@ -39,10 +39,11 @@ class Effect:
 
 @dataclass(frozen=True)
 class SkillRule:
-    """The table's row of a skill. goal: of GOALS, target: of TARGETS.
+    """A skill's row in the table. goal: one of GOALS, target: one of TARGETS.
 
-    requires: beliefs that the geometry must not contradict before it begins. confirms: likewise when it has succeeded,
-    else it is rolled back. Both have places for the action's arguments.
+    requires: beliefs that the geometry must not contradict before the action. confirms: beliefs that it must
+    not contradict after a reported success; otherwise the action is rolled back. Both have placeholders for
+    the action's arguments.
     """
 
     phase: Phase
@@ -52,40 +53,40 @@ class SkillRule:
     effects: tuple[Effect, ...] = ()
     requires: tuple[Belief, ...] = ()
     confirms: tuple[Belief, ...] = ()
-    verbs: tuple[str, ...] = ()  # with which a person asks for it: "pick up"
-    patience: float = 60.0  # s that it may take; chosen: an arm's grasp with a second try
+    verbs: tuple[str, ...] = ()  # of a person's request, such as "pick up"
+    patience: float = 60.0  # maximum duration, s; chosen: an arm's grasp with a second try
 
     @property
     def arity(self) -> int:
-        """Return how many arguments the beliefs name."""
+        """Return the number of arguments that the beliefs need."""
         names = [name for belief in (*self.requires, *self.confirms) for name in belief.arguments]
         return max((int(name[1:]) for name in names if _is_place(name)), default=0)
 
 
 class SkillTable:
-    """The rules by skill."""
+    """The rules of all skills."""
 
     def __init__(self, rules: Mapping[Skill, SkillRule]) -> None:
         self._rules = dict(rules)
 
     def knows(self, skill: Skill) -> bool:
-        """Return whether the table has a row of this skill."""
+        """Return whether the table has this skill."""
         return skill in self._rules
 
     @property
     def of_users(self) -> tuple[str, ...]:
-        """Return the names of the skills that a user added."""
+        """Return the names of the user-defined skills."""
         return tuple(skill.value for skill in self._rules if skill not in WALKING)
 
     @property
     def verbs(self) -> bool:
-        """Return whether any skill can be asked for in words."""
+        """Return whether any skill has a verb, so that a person can request it in words."""
         return any(rule.verbs for rule in self._rules.values())
 
     def named_by(self, words: str) -> Skill | None:
-        """Return the skill whose verb the words begin with, the longest verb first; None where there is none.
+        """Return the skill whose verb begins the text, longest verb first; None if there is none.
 
-        What belongs to the verb may come later: "pick the mug up".
+        Other words may separate the words of a verb: "pick the mug up".
         """
         said = words.casefold().split()
         verbs = [
@@ -95,27 +96,27 @@ class SkillTable:
         return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
 
     def rule(self, skill: Skill) -> SkillRule:
-        """Return the rule of a skill. Raises KeyError where there is none."""
+        """Return the rule of a skill. Raises KeyError if there is none."""
         return self._rules[skill]
 
     def effects(self, action: Action, trace_id: str) -> tuple[Amendment, ...]:
-        """Return what an action changes where it is committed. Effects whose arguments are missing are none."""
+        """Return the effects of a committed action as amendments. Effects with missing arguments are left out."""
         rule = self._rules.get(action.skill)
         made = (_amendment(effect, action, trace_id) for effect in (() if rule is None else rule.effects))
         return tuple(amendment for amendment in made if amendment is not None)
 
     def required(self, action: Action) -> tuple[Belief, ...]:
-        """Return what must hold before an action, which has all arguments."""
+        """Return the preconditions of an action, filled with its arguments, of which none may be missing."""
         return tuple(_filled(belief, action) for belief in self.rule(action.skill).requires)
 
     def confirmed(self, action: Action) -> tuple[Belief, ...]:
-        """Return what must hold after an action; what names an argument that is missing is left out."""
+        """Return the postconditions of an action, except those for which an argument is missing."""
         rule = self._rules.get(action.skill)
         made = (_filled(belief, action) for belief in (() if rule is None else rule.confirms))
         return tuple(belief for belief in made if not any(map(_is_place, belief.arguments)))
 
     def with_more(self, other: SkillTable) -> SkillTable:
-        """Return a table that also has the rows of another one. Raises BadSkills for a skill that both have."""
+        """Return the table with the rows of another one added. Raises BadSkills for a skill that both have."""
         both = [skill.value for skill in other._rules if skill in self._rules]
         if both:
             raise BadSkills(f"{', '.join(both)}: the robot has this skill; give another name")
@@ -153,7 +154,7 @@ def _amendment(effect: Effect, action: Action, trace_id: str) -> Amendment | Non
 
 
 def read_skills(text: str) -> SkillTable:
-    """Return the table of a YAML text. Raises BadSkills."""
+    """Return the table of skills in a YAML text. Raises BadSkills."""
     try:
         table = yaml.safe_load(text)
         return SkillTable({_skill(name): _rule(given) for name, given in table.items()})
@@ -215,7 +216,7 @@ def _effect(given: Mapping[str, Any]) -> Effect:
 
 @lru_cache(maxsize=1)
 def load_skills() -> SkillTable:
-    """Return the robot's own table."""
+    """Return the packaged table of the robot's own skills."""
     table = read_skills(Path(__file__).with_name("skills.yaml").read_text())
     missing = [skill.value for skill in WALKING if not table.knows(skill)]
     if missing:
@@ -224,7 +225,10 @@ def load_skills() -> SkillTable:
 
 
 def skills_with(file: str) -> SkillTable:
-    """Return the robot's own table and the skills of a user's file; "" = no file. Raises BadSkills, which names it."""
+    """Return the robot's own table with the skills of a user's file added; "" = no file.
+
+    Raises BadSkills, which names the file.
+    """
     if not file:
         return load_skills()
     try:

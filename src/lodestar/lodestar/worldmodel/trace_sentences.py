@@ -1,4 +1,4 @@
-"""Traces in plain English."""
+"""Wording of traces and beliefs as sentences for people."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from lodestar.models.english import with_article
 from lodestar.scene.captions import clean_text
 from lodestar.worldmodel.records import ROBOT, Belief, Expectation, Phase, Skill, Trace, entity_of, region_of
 
-Names = Callable[[int], str]  # entity id -> what it is, "" where nobody knows
-_WALL_TIME = 1e9  # s; a stamp below is simulated time
+Names = Callable[[int], str]  # entity id -> name, "" if unknown
+_WALL_TIME = 1e9  # s; smaller stamps are simulated time
 
 _RELATIONS = {
     "Near": "near", "NextTo": "next to", "On": "on", "Above": "above", "Below": "below", "Inside": "in",
@@ -20,19 +20,19 @@ _RELATIONS = {
 
 
 def nameless(entity_id: int) -> str:
-    """Return nothing: the default where entities have no names at hand."""
+    """Return "" for every entity: the default of `names` for callers without names."""
     return ""
 
 
 def moment(stamp: float) -> str:
-    """Return when something was: a time of day, or seconds of simulated time."""
+    """Return a stamp as text: a date and time, or seconds of simulated time."""
     if stamp >= _WALL_TIME:
         return f"At {datetime.fromtimestamp(stamp):%Y-%m-%d %H:%M:%S}"
     return f"At {stamp:.1f} s"
 
 
 def action_in_words(trace: Trace, names: Names = nameless) -> str:
-    """Return what is done: "go to a red chair (entity 12), standing at (1.0, 2.0)"."""
+    """Return the action in words: "go to a red chair (entity 12), standing at (1.0, 2.0)"."""
     action = trace.action
     goal = "" if action.goal is None else f"({action.goal[0]:.1f}, {action.goal[1]:.1f})"
     things = ", ".join(name_in_words(name, names) for name in action.arguments)
@@ -48,7 +48,10 @@ def action_in_words(trace: Trace, names: Names = nameless) -> str:
 
 
 def belief_in_words(belief: Belief, names: Names = nameless) -> str:
-    """Return a belief: "a red chair (entity 12) is next to a desk (entity 7)"; "nothing" where it has no arguments."""
+    """Return a belief in words: "a red chair (entity 12) is next to a desk (entity 7)".
+
+    "nothing" stands for missing arguments.
+    """
     things = [name_in_words(name, names) for name in belief.arguments] or ["nothing"]
     verb = "is not" if belief.negated else "is"
     if belief.predicate == "Between" and len(things) == 3:
@@ -58,7 +61,7 @@ def belief_in_words(belief: Belief, names: Names = nameless) -> str:
 
 
 def expectation_in_words(expectation: Expectation, stamp: float, names: Names = nameless) -> str:
-    """Return what must hold afterwards, and by when. stamp: of the trace."""
+    """Return the expected state and its deadline as a sentence. stamp: of the trace."""
     phase, about = expectation.phase, name_in_words(expectation.about, names) if expectation.about else ""
     outcomes = {
         Phase.AT: f"stand before {about}" if about else "stand at the goal",
@@ -74,7 +77,7 @@ def expectation_in_words(expectation: Expectation, stamp: float, names: Names = 
 
 
 def name_in_words(name: str, names: Names = nameless) -> str:
-    """Return a name of beliefs as a person reads it: "a red chair (entity 12)", "region 3", "the robot"."""
+    """Return a name from a belief in words: "a red chair (entity 12)", "region 3", "the robot"."""
     entity, region = entity_of(name), region_of(name)
     if entity is not None:
         words = clean_text(names(entity))

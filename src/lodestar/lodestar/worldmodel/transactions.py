@@ -1,8 +1,8 @@
 """Actions as transactions: staged, committed or rolled back, with a journal and undo (VLM-DEWM 3.1.5, 3.2.7).
 
-An action that begins is staged; nothing that is believed changes. Its outcome makes an entry of amendments, which is
-written before it is carried out and closed afterwards. What was written and not closed when the process died is carried
-out again by its successor.
+An action that begins is staged, which changes no belief. Its outcome makes an entry: amendments that belong
+together. The entry is written to the journal before it is applied, and closed afterwards. Entries that were
+not closed when the process died are applied again after a restart.
 """
 
 from __future__ import annotations
@@ -21,22 +21,20 @@ from lodestar.geometry.map_correction import MapCorrection
 from lodestar.storage.journal_file import JournalFile
 from lodestar.storage.records import BadRecord, Stamp, decode
 from lodestar.worldmodel.amendments import OF_STATE, Amendment, Change, ClosedWay, middle_of, moved_amendment
-from lodestar.worldmodel.old_layouts import line_of_1
 from lodestar.worldmodel.records import Action, Skill
 
 KIND, VERSION = "lodestar-world-model", 3  # of the journal's file
-OLDER = {2: line_of_1}
-#: That can be undone; older ones are forgotten, but for ways that they closed and that still are.
+#: Entries that can be undone. Older ones are dropped, except for ways they closed that are still closed.
 MAX_ENTRIES = 1000
-MAX_ACTIONS = 2000  # whose ends are remembered, so that one that is told again changes nothing
+MAX_ACTIONS = 2000  # number of ended actions to remember, so that a repeated end changes nothing
 
 
 class _Line(Struct, frozen=True, tag_field="op", tag=str.lower):
-    """A line of the journal, tagged with its class."""
+    """A line of the journal, tagged with the name of its class."""
 
 
 class Begin(_Line, frozen=True):
-    """An action is under way."""
+    """Journal line: an action has begun; its trace, time, skill and arguments."""
 
     trace_id: str
     stamp: Stamp
@@ -45,13 +43,13 @@ class Begin(_Line, frozen=True):
 
 
 class End(_Line, frozen=True):
-    """An action is over."""
+    """Journal line: the action of a trace has ended."""
 
     trace_id: str
 
 
 class Opened(_Line, frozen=True, tag="entry"):
-    """An entry that is to be carried out."""
+    """Journal line: an entry of amendments that is to be applied."""
 
     number: int
     stamp: Stamp
@@ -61,27 +59,30 @@ class Opened(_Line, frozen=True, tag="entry"):
 
 
 class Done(_Line, frozen=True):
-    """An entry was carried out; inverse: what takes it back."""
+    """Journal line: an entry was applied. inverse: amendments that undo it."""
 
     number: int
     inverse: tuple[Amendment, ...]
 
 
 class Refused(_Line, frozen=True):
-    """An entry could not be carried out."""
+    """Journal line: an entry was refused, with the reason."""
 
     number: int
     reason: str
 
 
 class Move(_Line, frozen=True):
-    """The map was corrected by (4, 4), in map."""
+    """Journal line: the map was corrected rigidly. jump: transform (4, 4) in map."""
 
     jump: np.ndarray
 
 
 class Bend(_Line, frozen=True):
-    """The map was corrected by parts. places: (K, 2) middles of the closed ways, in map; moves: (K, 4, 4) of them."""
+    """Journal line: the map was corrected by a different transform in each part.
+
+    places: (K, 2) middles of the K closed ways, in map; moves: (K, 4, 4), the transforms of these places.
+    """
 
     jump: np.ndarray
     places: np.ndarray
@@ -89,14 +90,14 @@ class Bend(_Line, frozen=True):
 
     @property
     def correction(self) -> MapCorrection:
-        """Return the correction of these places."""
+        """Return the correction of the map, with its transforms at these places."""
         count = len(self.places)
         places = np.column_stack([self.places, np.zeros(count)])
         return MapCorrection(self.jump, np.arange(count), np.zeros(count), places, self.moves, alike=0.0)
 
 
 class _Numbered(Struct):
-    """The number of an entry whose line is no record of its kind."""
+    """Number of a journal entry, decoded alone if the rest of its line is invalid."""
 
     number: int = 0
 
@@ -106,13 +107,13 @@ Line = Begin | End | Opened | Done | Refused | Move | Bend
 
 def journal_of_run(folder: Path) -> JournalFile[Line]:
     """Return the journal in the folder of a run. Raises OSError, UnsafeFolder."""
-    return JournalFile(folder / "world_model.journal", KIND, VERSION, Line, OLDER)
+    return JournalFile(folder / "world_model.journal", KIND, VERSION, Line)
 
 
 class Status(Enum):
-    """State of an entry."""
+    """States of a journal entry, which records changes to the world model made together."""
 
-    OPEN = "open"  # written, not carried out yet
+    OPEN = "open"  # written, not applied yet
     DONE = "done"
     REFUSED = "refused"
     UNDONE = "undone"
@@ -120,10 +121,10 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Entry:
-    """Amendments that belong together. undoes: number of the entry that it takes back, 0 = none.
+    """Amendments that belong together, as one entry of the journal.
 
-    inverse: what takes it back; known once it is done. replayed: it was written by a process that has died since.
-    words: its amendments as sentences, once it is done.
+    undoes: number of the entry that this one undoes, 0 = none. inverse: amendments that undo it, known once
+    it is done. replayed: written by an earlier process. words: its amendments as sentences, once it is done.
     """
 
     number: int
@@ -140,34 +141,36 @@ class Entry:
 
 @dataclass(frozen=True)
 class Staged:
-    """An action that is under way. action: without its goal."""
+    """An action that has begun and not ended, without its goal."""
 
     stamp: float
     action: Action
 
 
 class Overtaken(ValueError):
-    """A later entry changed the same; that one is to be undone first."""
+    """Raised if a later entry changed the same property; that entry must be undone first."""
 
 
 class NoSuchEntry(LookupError):
-    """The journal has no such entry; the message says which there are."""
+    """Raised if the journal has no such entry; the message lists the existing ones."""
 
 
 class AlreadyUndone(ValueError):
-    """The entry was taken back before, or is itself what took another back."""
+    """Raised if the entry was undone before, or is itself an undo."""
 
 
 class Transactions:
-    """The staged actions and the entries, in memory and in a journal. Raises what the journal raises, and then
-    nothing has changed."""
+    """The staged actions and the entries, in memory and in a journal.
+
+    Errors of the journal are raised before anything changes.
+    """
 
     def __init__(self, journal: JournalFile[Line] | None = None) -> None:
         self._journal = journal
         self.staged: OrderedDict[str, Staged] = OrderedDict()  # by trace id
         self.entries: OrderedDict[int, Entry] = OrderedDict()
-        self.problems = list(journal.problems) if journal is not None else []  # lines that could not be taken
-        self.ended: OrderedDict[str, None] = OrderedDict()  # trace ids of actions that are over
+        self.problems = list(journal.problems) if journal is not None else []  # unreadable lines
+        self.ended: OrderedDict[str, None] = OrderedDict()  # trace ids of ended actions
         self._next = 1
         for line in journal.lines if journal is not None else ():
             self._replay(line)
@@ -180,7 +183,7 @@ class Transactions:
     # --- actions ----------------------------------------------------------------------------------------------
 
     def begin(self, trace_id: str, stamp: float, action: Action) -> bool:
-        """Stage an action; return False where it began, or ended, before."""
+        """Stage an action. Return False if it has begun or ended before."""
         if trace_id in self.staged or trace_id in self.ended:
             return False
         staged = Staged(stamp, Action(action.skill, action.arguments))
@@ -189,7 +192,7 @@ class Transactions:
         return True
 
     def end(self, trace_id: str) -> bool:
-        """End an action; return False where it ended before. One that nobody staged ends as well."""
+        """End an action, staged or not. Return False if it has ended before."""
         if trace_id in self.ended:
             return False
         self._write(End(trace_id))
@@ -201,7 +204,7 @@ class Transactions:
     def open(
         self, stamp: float, amendments: Iterable[Amendment], trace_id: str = "", undoes: int = 0
     ) -> Entry:
-        """Write an entry that is to be carried out; `trace_id` ends with it."""
+        """Write a new entry, which is to be applied, and return it. This also ends the action `trace_id`."""
         entry = Entry(self._next, stamp, tuple(amendments), trace_id, undoes)
         self._write(_entry_line(entry))
         self._next += 1
@@ -211,7 +214,10 @@ class Transactions:
         return entry
 
     def undo(self, number: int, stamp: float) -> Entry:
-        """Open the entry that takes another one back. Raises NoSuchEntry, AlreadyUndone."""
+        """Write a new entry that undoes another one, and return it.
+
+        Raises NoSuchEntry, AlreadyUndone, Overtaken.
+        """
         entry = self.entries.get(number)
         if entry is None or entry.status in (Status.OPEN, Status.REFUSED):
             known = ", ".join(str(n) for n, e in self.entries.items() if e.status is Status.DONE)
@@ -226,7 +232,7 @@ class Transactions:
         return self.open(stamp, entry.inverse, undoes=number)
 
     def _refuse_overtaken(self, entry: Entry) -> None:
-        """Raise Overtaken where a later entry that still holds changed the same of the same entity."""
+        """Raise Overtaken if a later valid entry changed the same property of the same entity."""
         changed = {(_subject(a.change), a.entity_id) for a in entry.amendments if a.entity_id}
         for later in self.entries.values():
             if later.number <= entry.number or later.status is not Status.DONE or later.undoes:
@@ -238,7 +244,7 @@ class Transactions:
                     )
 
     def done(self, entry: Entry, inverse: Iterable[Amendment], words: tuple[str, ...] = ()) -> Entry:
-        """Close an entry that was carried out."""
+        """Close an applied entry as done, and return it. inverse: amendments that undo it."""
         made = replace(entry, status=Status.DONE, inverse=tuple(inverse), words=words)
         self._write(Done(entry.number, made.inverse))
         self._keep(made)
@@ -246,14 +252,14 @@ class Transactions:
         return made
 
     def refused(self, entry: Entry, reason: str) -> Entry:
-        """Close an entry that could not be carried out; nothing of it was."""
+        """Close an entry as refused, and return it; none of its amendments was applied."""
         made = replace(entry, status=Status.REFUSED, reason=reason)
         self._write(Refused(entry.number, reason))
         self._keep(made)
         return made
 
     def move(self, correction: MapCorrection) -> None:
-        """Follow a correction of the map: an entry closes and opens the same way as before."""
+        """Apply a correction of the map to the closed ways in all entries, so that these stay in place."""
         every = (a for entry in self.entries.values() for a in (*entry.amendments, *entry.inverse))
         ways = {amendment.way for amendment in every if amendment.way is not None}
         if not ways:
@@ -276,7 +282,7 @@ class Transactions:
 
     @property
     def waiting(self) -> tuple[Entry, ...]:
-        """Return the entries that are written and not carried out, the oldest first."""
+        """Return the entries that were written and are not closed yet, oldest first."""
         return tuple(entry for entry in self.entries.values() if entry.status is Status.OPEN)
 
     # --- the journal ------------------------------------------------------------------------------------------
@@ -286,11 +292,11 @@ class Transactions:
             return
         self._journal.append(line)
         if self._journal.is_full:
-            with suppress(OSError):  # the line is written; the journal stays long
+            with suppress(OSError):  # the line is written; only the journal stays long
                 self._journal.rewrite([*self._lines(), line])
 
     def _lines(self) -> Iterable[Line]:
-        """Yield the lines that a small journal needs: staged actions, the ends of others, and entries."""
+        """Yield the lines of a compacted journal: ended actions, staged actions, and entries."""
         for trace_id in self.ended:
             yield End(trace_id)
         for trace_id, staged in self.staged.items():
@@ -309,7 +315,7 @@ class Transactions:
             self.problems.append(f"a line was left out: {type(error).__name__}: {error}: {line}"[:300])
 
     def _follow(self, line: Line) -> None:
-        """Take a line of the journal. Raises LookupError for one about an entry that is not there, ValueError."""
+        """Apply a line of the journal. Raises LookupError for a missing entry, ValueError."""
         if isinstance(line, Begin):
             self._stage(line.trace_id, Staged(line.stamp, Action(line.skill, line.arguments)))
         elif isinstance(line, End):
@@ -354,7 +360,10 @@ class Transactions:
             self._forget_oldest(entry.stamp)
 
     def _forget_oldest(self, now: float) -> None:
-        """Forget the oldest entry but for ways that are still closed, so that a successor closes them too."""
+        """Drop the oldest entry; but keep those of its amendments whose closed ways are still closed.
+
+        These ways thus stay closed after a restart.
+        """
         standing = self._standing(now)
         for number, entry in list(self.entries.items()):
             if entry.status is Status.OPEN:
@@ -369,9 +378,10 @@ class Transactions:
                 )
 
     def _standing(self, now: float) -> dict[int, tuple[Amendment, ...]]:
-        """Return by entry what closes a way that no later entry has opened and that is not over at `now`, seconds.
+        """Return by entry number the amendments whose closed ways are still closed at `now`, seconds.
 
-        An entry that opens a way is taken back by closing it: its inverse names the ways that it has opened.
+        Such a way has not expired, and no later entry has opened it. An entry that opens a way names the way
+        in its inverse, which closes it again.
         """
         found: dict[int, tuple[Amendment, ...]] = {}
         opened: set[ClosedWay | None] = set()
@@ -391,12 +401,12 @@ class Transactions:
 
 
 def _subject(change: Change) -> Change:
-    """Return one change for all that set the same of an entity."""
+    """Return the kind of change that represents all kinds which set the same property as this one."""
     return Change.ARCHIVE if change in OF_STATE else change
 
 
 def default_inverse(amendments: Iterable[Amendment]) -> tuple[Amendment, ...]:
-    """Return what takes amendments back where the state before them is not known any more."""
+    """Return the amendments that undo these, if the state before them is unknown."""
     back = {
         Change.ARCHIVE: Change.RESTORE,
         Change.DOUBT: Change.RESTORE,

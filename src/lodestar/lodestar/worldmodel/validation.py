@@ -22,50 +22,51 @@ from lodestar.worldmodel.reach import ConnectedFloor
 from lodestar.worldmodel.records import ROBOT, Belief, Trace, TraceError, Verdict, entity_of, region_of, said
 from lodestar.worldmodel.skills import SkillRule, SkillTable, load_skills
 
-_CLOSE = 1e-6  # tolerance of a confidence that comes as float32
+VALIDATION_MAX_BELIEFS = 50  # beliefs of one trace (ours)
+# m of clearance without which no path leads through; below the least of `shared.reach` (ours)
+VALIDATION_GAP = 0.12
+VALIDATION_SNAP = 0.5  # m around robot and goal within which a path may begin and end (ours)
+VALIDATION_FACES_WITHIN = 1.0  # m from the footprint to a target that the goal must face (DESIGN 3)
+VALIDATION_MAX_BEARING = math.radians(75.0)  # off a faced target; success asks for 30 degrees (ours)
+VALIDATION_IGNORE_LAST = 0.8  # m before a target that furniture under it may occupy, as for viewpoints (ours)
+
+_CLOSE = 1e-6  # tolerance of a float32 confidence
 
 
 class World(Protocol):
-    """Port to the present state of the world. It is read, never copied."""
+    """Interface to the current state of the world. Implementations return it without copying."""
 
     @property
     def grid(self) -> OccupancyGrid2D | None:
         """Return the newest grid, with the keep-out zones."""
-        ...
 
     @property
     def pose(self) -> np.ndarray | None:
-        """Return the robot's pose (3,) x, y, yaw in map, None where it is not known."""
-        ...
+        """Return the robot's pose (3,) x, y, yaw in map, None if unknown."""
 
     @property
     def energy(self) -> EnergyBudget:
-        """Return what is left to drive."""
-        ...
+        """Return the remaining energy budget."""
 
     @property
     def charger(self) -> np.ndarray | None:
-        """Return (2,) where the drive must end, metres in map; None = anywhere."""
-        ...
+        """Return the position (2,) where the drive must end, metres in map; None = it may end anywhere."""
 
     @property
     def map_id(self) -> int:
-        """Return the map, which is a floor, that the robot is on."""
-        ...
+        """Return the id of the map of the robot's floor."""
 
     def record(self, entity_id: int) -> Entity | None:
-        """Return the entity of this id or into which it was merged, archived or not; None where it is unknown."""
-        ...
+        """Return the entity with this id, or the one it was merged into, archived or not; None if unknown."""
 
     def region(self, region_id: int) -> Region | None:
-        """Return the region of this id, None where it is unknown."""
-        ...
+        """Return the region with this id, None if it is unknown."""
 
 
 class TraceValidator:
-    """Checks traces against a world. Its time does not grow with the number of entities.
+    """Checks traces against a world; the time it takes does not depend on the number of entities.
 
-    It refuses what is clearly wrong: who proposes weighs goals and ways more finely.
+    It refuses only clear errors; the proposers of actions check goals and paths more precisely.
     """
 
     def __init__(
@@ -73,15 +74,15 @@ class TraceValidator:
     ) -> None:
         self._world, self._config = world, config or ValidationConfig()
         self._skills = skills or load_skills()
-        self._floor = ConnectedFloor(self._config.gap, self._config.snap)
+        self._floor = ConnectedFloor(VALIDATION_GAP, VALIDATION_SNAP)
         self._ways_there, self._ways_back = WayLengths(), WayLengths()
 
     def check(self, trace: Trace, now: float | None = None) -> Verdict:
-        """Return the verdict on a trace. now: stamp in seconds; None = its age does not matter."""
+        """Return the verdict on a trace. now: stamp in seconds; None = ignore the trace's age."""
         return self._syntax(trace, now) or self._semantics(trace) or self._physics(trace) or Verdict()
 
     def fits(self, pose: np.ndarray) -> bool:
-        """Return whether the robot's body is free at pose (3,), or no grid is known; `check` lets a way back pass."""
+        """Return whether the footprint is free at pose (3,), or no grid is known."""
         return self._world.grid is None or footprint_free(self._world.grid, pose)
 
     def _syntax(self, trace: Trace, now: float | None) -> Verdict | None:
@@ -92,11 +93,11 @@ class TraceValidator:
             return _bad(f"{skill.value} needs {self._skills.rule(skill).arity} arguments")
         if goal is not None and (np.shape(goal) != (3,) or not np.isfinite(goal).all()):
             return _bad(f"goal {np.asarray(goal).tolist()} is not a pose")
-        if not -_CLOSE <= trace.confidence <= 1.0 + _CLOSE:  # NaN too
+        if not -_CLOSE <= trace.confidence <= 1.0 + _CLOSE:  # also NaN
             return _bad(f"confidence {trace.confidence} does not lie in [0, 1]")
         expected = trace.expectation.beliefs
-        if len(trace.beliefs) + len(expected) > self._config.max_beliefs:
-            return _bad(f"it has more than {self._config.max_beliefs} beliefs")
+        if len(trace.beliefs) + len(expected) > VALIDATION_MAX_BELIEFS:
+            return _bad(f"it has more than {VALIDATION_MAX_BELIEFS} beliefs")
         for belief in (*trace.beliefs, *expected):
             if fault := belief_fault(belief):
                 return _bad(fault, belief)
@@ -109,7 +110,7 @@ class TraceValidator:
         return None
 
     def _semantics(self, trace: Trace) -> Verdict | None:
-        """Refuse a trace that names what does not exist (eq. D.1)."""
+        """Return the refusal of a trace that names a missing entity or region (eq. D.1), else None."""
         beliefs = (*trace.beliefs, *trace.expectation.beliefs)
         names = [*trace.action.arguments, *(name for belief in beliefs for name in belief.arguments)]
         names += [trace.expectation.about] if trace.expectation.about else []
@@ -127,7 +128,7 @@ class TraceValidator:
         return next((v for i in trace.expectation.visible if (v := self._missing(i)) is not None), None)
 
     def _missing(self, entity_id: int) -> Verdict | None:
-        """Refuse an entity that is unknown, archived or on another floor."""
+        """Return the refusal of an entity that is unknown, archived or on another floor, else None."""
         entity = self._world.record(entity_id)
         if entity is None:
             return Verdict(TraceError.UNKNOWN_ENTITY, f"entity {entity_id} is not in the scene")
@@ -153,9 +154,10 @@ class TraceValidator:
         return next((verdict for belief in beliefs if (verdict := self._belief(belief))), None)
 
     def _goal(self, goal: np.ndarray, grid: OccupancyGrid2D, rule: SkillRule) -> Verdict | None:
-        """Refuse a goal off the map, in an obstacle or a keep-out zone, one without a way to it, and one too far.
+        """Return the refusal of a goal, else None.
 
-        Turning back while the battery lasts for the way back is the loop's matter, not that of one goal.
+        A goal is refused if it lies off the map or in an obstacle or keep-out zone, is unreachable, or too
+        far for the battery. When to return to the charger is decided by the loop, not here.
         """
         place = f"({goal[0]:.1f}, {goal[1]:.1f})"
         if not grid.contains(grid.cells_of(goal[:2])):
@@ -180,8 +182,9 @@ class TraceValidator:
         return None
 
     def way_back(self, grid: OccupancyGrid2D, place: np.ndarray) -> float:
-        """Return the metres from a place (2 or 3,) to the charger, planned once per grid; 0 where the drive may end
-        anywhere. Where no way is known, the straight line and a detour.
+        """Return the metres from a place (2 or 3,) to the charger, planned once per grid.
+
+        0 if the drive may end anywhere. If no path is known, the straight distance times `detour`.
         """
         charger = self._world.charger
         return 0.0 if charger is None else self._length(self._ways_back, grid, charger, place)
@@ -193,27 +196,30 @@ class TraceValidator:
     def _target(
         self, trace: Trace, goal: np.ndarray, grid: OccupancyGrid2D, rule: SkillRule
     ) -> Verdict | None:
-        """Refuse a goal beside its target that does not face it, or has a wall in between."""
+        """Return the refusal of a goal beside its target that does not face or see it, else None."""
         entity_id = entity_of(trace.action.arguments[0]) if trace.action.arguments else None
         target = None if entity_id is None else self._world.record(entity_id)
         if rule.target != "faces" or target is None:
             return None
-        config, low, high = self._config, target.box_min, target.box_max
-        if footprint_distance(goal, GO2, low, high) > config.faces_within:
-            return None  # a place on the way to it
+        low, high = target.box_min, target.box_max
+        if footprint_distance(goal, GO2, low, high) > VALIDATION_FACES_WITHIN:
+            return None  # a place on the way to the target
         off = abs(bearing_to_box(goal, low, high))
-        if off > config.max_bearing:
+        if off > VALIDATION_MAX_BEARING:
             turned = f"it is {math.degrees(off):.0f} degrees off its heading"
             return Verdict(TraceError.UNREACHABLE, f"the goal does not face entity {entity_id}: {turned}")
         nearest = np.clip(goal[:2], low[:2], high[:2])
-        if not bool(line_of_sight(grid, goal[:2], nearest[None], config.ignore_last)[0]):
+        if not bool(line_of_sight(grid, goal[:2], nearest[None], VALIDATION_IGNORE_LAST)[0]):
             return Verdict(
                 TraceError.UNREACHABLE, f"an obstacle stands between the goal and entity {entity_id}"
             )
         return None
 
     def _belief(self, belief: Belief) -> Verdict | None:
-        """Refuse a belief that the geometry contradicts; what it cannot tell passes."""
+        """Return the refusal of a belief that the geometry contradicts, else None.
+
+        Beliefs that cannot be measured pass.
+        """
         if belief.arguments[0] == ROBOT and belief.predicate in ("Near", "NextTo"):
             return self._within_reach(belief)
         ids = [entity_of(name) for name in belief.arguments]
@@ -222,7 +228,7 @@ class TraceValidator:
             return self._in_region(belief, things[0] if things else None)
         if len(things) != 2 or things[0] is None or things[1] is None:
             return None
-        measure = measured(belief.predicate, things[0], things[1], self._config)
+        measure = measured(belief.predicate, things[0], things[1])
         if measure is None or measure.holds != belief.negated:
             return None
         where = f"{measure.value:.1f} m, at most {measure.limit:.1f} m"
@@ -230,11 +236,14 @@ class TraceValidator:
         return Verdict(TraceError.INCONSISTENT, reason, belief, abs(measure.value - measure.limit))
 
     def _within_reach(self, belief: Belief) -> Verdict | None:
-        """Refuse a belief that the robot stands before a thing, or does not."""
+        """Return the refusal of a belief that the robot's pose contradicts, else None.
+
+        The belief says that the robot stands within reach of an object, or does not.
+        """
         thing = self._world.record(entity_of(belief.arguments[1]) or 0)
         if self._world.pose is None or thing is None:
             return None
-        limit = self._config.faces_within
+        limit = VALIDATION_FACES_WITHIN
         away = footprint_distance(self._world.pose, GO2, thing.box_min, thing.box_max)
         if (away <= limit) != belief.negated:
             return None

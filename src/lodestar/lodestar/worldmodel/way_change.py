@@ -1,4 +1,4 @@
-"""Changes of a planned way: what came into it since it was planned, by two grids of one frame."""
+"""Obstacles that appeared on a planned path, found by comparing two grids in one frame."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from scipy import ndimage
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 
-REACH = 0.25  # m beside the way within which a cell is in it: half the body's width, and a cell; ours
-LEAST = 3  # cells of one obstacle; fewer are noise; ours
-SIDE = 1.2  # m to each side within which an opening ends; ours
+REACH = 0.25  # m beside the path within which a cell blocks it: half the body's width, and a cell; ours
+LEAST = 3  # minimum cells of an obstacle; fewer are noise; ours
+SIDE = 1.2  # m to each side within which a wall bounds an opening; ours
 NARROW = 1.7  # m, widest opening: a wide door with a cell of error on each side; ours
-GAP = 0.25  # m left on one side of what fills an opening: nobody passes there; ours
+GAP = 0.25  # m left on one side of an obstacle that still fills an opening: too narrow to pass; ours
 _EIGHT = np.ones((3, 3), bool)
 
 
 @dataclass(frozen=True)
 class Blockage:
-    """An obstacle that came into a way. points: (N, 2) metres in map. heading: radians, of the way there.
+    """An obstacle that appeared on a path. points: (N, 2) metres in map. heading: of the path there, radians.
 
-    opening: metres between the walls to both sides of it, before; inf where there is no wall on one side. gaps: metres
-    left to its sides in that opening.
+    opening: metres between the walls left and right of the obstacle before it appeared; inf if a side has no
+    wall. gaps: metres that the obstacle leaves free on its two sides in that opening.
     """
 
     center: tuple[float, float]
@@ -34,17 +34,17 @@ class Blockage:
 
     @property
     def in_opening(self) -> bool:
-        """Return whether it lies in a doorway or a passage as narrow as one."""
+        """Return whether the obstacle lies in a doorway or in a passage as narrow as one."""
         return self.opening <= NARROW
 
     @property
     def fills(self) -> bool:
-        """Return whether it leaves no room in its opening."""
+        """Return whether the obstacle leaves no gap for the robot in its doorway or narrow passage."""
         return self.in_opening and max(self.gaps) <= GAP
 
     @property
     def ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the ends of the segment across the way that it bars, metres in map."""
+        """Return the ends of the segment across the path that the obstacle blocks, metres in map."""
         across = np.array([-math.sin(self.heading), math.cos(self.heading)])
         along = (self.points - np.array(self.center)) @ across
         low, high = float(along.min()) - 0.1, float(along.max()) + 0.1
@@ -53,7 +53,7 @@ class Blockage:
 
 
 def newly_occupied(before: OccupancyGrid2D, now: OccupancyGrid2D) -> np.ndarray:
-    """Return (rows, columns) bool on `now`: cells that are occupied and were known to be free."""
+    """Return (rows, columns) bool on `now`: occupied cells that were known to be free before."""
     cells = np.argwhere(now.occupied)
     fresh = np.zeros(now.cells.shape, bool)
     if not len(cells):
@@ -70,9 +70,9 @@ def newly_occupied(before: OccupancyGrid2D, now: OccupancyGrid2D) -> np.ndarray:
 def blockage_of(
     before: OccupancyGrid2D, now: OccupancyGrid2D, way: np.ndarray, here: np.ndarray
 ) -> Blockage | None:
-    """Return the first obstacle that came into the rest of a way (N, 2), for a robot at `here` (2+,); None if none did.
+    """Return the first new obstacle on the rest of a path (N, 2), seen from the robot; None if there is none.
 
-    before: the grid on which the way was planned.
+    before: grid on which the path was planned. now: newest grid. here: (2+,), the robot's place.
     """
     if len(way) < 2:
         return None
@@ -106,7 +106,7 @@ def blockage_of(
 def _opening(
     before: OccupancyGrid2D, points: np.ndarray, center: np.ndarray, heading: float
 ) -> tuple[float, tuple[float, float]]:
-    """Return the width of the opening in which an obstacle lies, and the room that it leaves to its sides, metres."""
+    """Return the width of the opening around an obstacle, and the width left on its two sides, metres."""
     across = np.array([-math.sin(heading), math.cos(heading)])
     along = (points - center) @ across
     low, high = float(along.min()), float(along.max())
@@ -115,7 +115,7 @@ def _opening(
 
 
 def _wall(before: OccupancyGrid2D, start: np.ndarray, direction: np.ndarray) -> float:
-    """Return the metres from a place to the first obstacle that way, inf where there is none within SIDE."""
+    """Return the metres from a place to the first obstacle in a direction, inf if there is none within SIDE."""
     steps = np.arange(0.0, SIDE, before.resolution / 2.0)
     cells = before.cells_of(start + steps[:, None] * direction)
     inside = before.contains(cells)
@@ -131,9 +131,10 @@ def mismatch(
     radius: float,
     jump: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> float:
-    """Return the share of the obstacles around `here` (2+,) that stand where it was free before; 0 where none stand.
+    """Return the share of the obstacles around `here` (2+,) that stand on formerly free cells.
 
-    A pose that is wrong draws the walls a second time. jump: poses (3,) before and after, by which the map has moved.
+    It is 0 without obstacles. A large share indicates a wrong pose, which draws the walls a second time.
+    jump: robot poses (3,) before and after a jump of the map, which is taken into account.
     """
     points, new = new_obstacles(before, now, here, radius, jump)
     return float(new.mean()) if len(points) else 0.0
@@ -147,10 +148,10 @@ def new_obstacles(
     jump: tuple[np.ndarray, np.ndarray] | None = None,
     slack: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the obstacles (N, 2) around `here` (2+,), and which of them (N,) stand where it was free before.
+    """Return the obstacles (N, 2) around `here` (2+,), and whether each is on formerly free cells, (N,) bool.
 
-    jump: as in `mismatch`. slack: metres that an obstacle may have moved; a cell at least, because a turned grid is
-    drawn anew.
+    jump: as in `mismatch`. slack: metres that an obstacle may have moved; at least a cell, because a rotated
+    grid is resampled.
     """
     points = now.points_of(np.argwhere(now.occupied))
     points = points[np.hypot(*(points - np.asarray(here)[:2]).T) <= radius]

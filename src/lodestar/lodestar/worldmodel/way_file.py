@@ -1,4 +1,4 @@
-"""The closed ways of a saved map: one archive without arrays."""
+"""Archive of the closed ways of a saved map; it has no arrays."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from lodestar.storage.archive import Archive, ForeignFile
 from lodestar.storage.records import of_values, to_values
 from lodestar.storage.saved_map import WAYS, ArchivePart
 from lodestar.worldmodel.amendments import ClosedWay
-from lodestar.worldmodel.old_layouts import way_of_list
 
 KIND, VERSION = "closed_ways", 1
+_FIELDS = ("start", "end", "expires", "cause", "seen_free_opens", "area", "floor")
 
 
 def ways_to_archive(ways: Iterable[ClosedWay], now: float) -> Archive:
-    """Return the archive of closed ways. now: seconds; when it is saved."""
+    """Return the archive of closed ways. now: stamp of the save, seconds."""
     lists = [list(to_values(way).values()) for way in ways]
     return Archive(KIND, VERSION, {"ways": lists, "stamp": now}, {})
 
@@ -23,11 +23,11 @@ def ways_to_archive(ways: Iterable[ClosedWay], now: float) -> Archive:
 def ways_from_archive(archive: Archive, now: float) -> tuple[ClosedWay, ...]:
     """Return the closed ways of an archive. Raises ForeignFile.
 
-    now: seconds; if the file is from a later time, the ways expire as long after now as they would have then.
+    now: seconds; if the file has a later stamp, expiry times are shifted so that the remaining times are kept.
     """
     try:
         shift = min(0.0, now - float(archive.meta["stamp"]))
-        found = of_values(list(map(way_of_list, archive.meta["ways"])), tuple[ClosedWay, ...])
+        found = of_values([dict(zip(_FIELDS, way)) for way in archive.meta["ways"]], tuple[ClosedWay, ...])
     except (KeyError, TypeError, ValueError) as error:
         raise ForeignFile(f"closed ways: {error.__class__.__name__}: {error}") from error
     return tuple(replace(way, expires=way.expires + shift) for way in found)
@@ -38,7 +38,11 @@ def way_part(
     put: Callable[[tuple[ClosedWay, ...]], Callable[[], object]],
     now: Callable[[], float],
 ) -> ArchivePart[tuple[ClosedWay, ...]]:
-    """Return the part of a saved map with the closed ways; a map without its file has none."""
+    """Return the part of a saved map that holds the closed ways; a map without this part has none.
+
+    current(): returns the ways to save. put: puts loaded ways into use and returns an undo function. now:
+    stamp, seconds.
+    """
 
     def build(archive: Archive) -> tuple[ClosedWay, ...]:
         return ways_from_archive(archive, now())

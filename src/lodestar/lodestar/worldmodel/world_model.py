@@ -1,4 +1,4 @@
-"""The world model: hears actions and their outcomes, and carries out what they change, by one write path."""
+"""World model: receives actions and their outcomes, and applies all amendments of beliefs in one method."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from lodestar.worldmodel.amendment_checks import MalformedAmendment, check_amend
 from lodestar.worldmodel.amendment_words import amendment_in_words
 from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change, ClosedWay, middle_of
 from lodestar.worldmodel.closed_ways import WayBook
-from lodestar.worldmodel.config import ValidationConfig
 from lodestar.worldmodel.events import DIAGNOSED, REFUSED, UNDONE, WorldEvent
 from lodestar.worldmodel.hypotheses import AUTHOR, CAPTION, captioned, measure_of, stated, verified
 from lodestar.worldmodel.outcomes import ActionOutcome, Result
@@ -28,7 +27,10 @@ from lodestar.worldmodel.transactions import Entry, Transactions, default_invers
 
 @dataclass(frozen=True)
 class Reply:
-    """Answer to amendments of the scene. problem: None where they were carried out; then inverse takes them back."""
+    """Reply to amendments of the scene.
+
+    problem: None = applied; then `inverse` holds the amendments that undo them.
+    """
 
     inverse: tuple[Amendment, ...] = ()
     problem: Refusal | None = None
@@ -36,35 +38,32 @@ class Reply:
 
 
 class SceneWriter(Protocol):
-    """Port to the scene dictionary's `amend`; all amendments are carried out, or none."""
+    """Interface to the scene dictionary's `amend`; all amendments are applied, or none."""
 
     def amend(self, amendments: Sequence[Amendment], answered: Callable[[Reply], None]) -> None:
-        """Have them carried out; `answered` is called once, now or later."""
-        ...
+        """Apply the amendments; call `answered` once, now or later."""
 
 
 class SceneView(Protocol):
-    """Port to the scene as it is believed now. It is read, never copied."""
+    """Interface to the current scene. Implementations return it without copying."""
 
     @property
     def entities(self) -> Mapping[int, Entity]:
-        """Return the entities by id, archived ones included."""
-        ...
+        """Return the entities by id, including archived ones."""
 
     def get(self, identity: int) -> Entity | None:
-        """Return the entity of this id, or into which it was merged; None where there is none."""
-        ...
+        """Return the entity with this id, or the one it was merged into; None if there is none."""
 
 
 Told = Callable[[Entry, Reply], None]
-OF_MAP = "map"  # the author of what a loaded map says
+OF_MAP = "map"  # author of amendments from a loaded map
 
 
 class WorldModel:
-    """Stages actions, carries out what their outcomes and operators amend, and tells events. Safe for one thread.
+    """Stages actions, applies amendments of their outcomes and of operators, and publishes events.
 
-    tell: hears every event. names: words for an entity's id. scene: as it is believed now; None = nothing is measured.
-    It never raises for what an outcome says.
+    For one thread. tell: receives every event. names: entity id -> name. scene: current scene; None =
+    relations are not measured. Invalid content of an outcome is refused and raises nothing.
     """
 
     def __init__(
@@ -76,26 +75,24 @@ class WorldModel:
         names: Names = nameless,
         skills: SkillTable | None = None,
         scene: SceneView | None = None,
-        limits: ValidationConfig | None = None,
     ) -> None:
         self.transactions, self._writer, self._tell = transactions, writer, tell
         self._ways, self._names = ways or WayBook(), names
         self.skills = skills or load_skills()
-        self._under_way: set[int] = set()  # entries whose answer is awaited
+        self._under_way: set[int] = set()  # numbers of entries with a pending reply
         self._scene = scene
-        self._limits = limits or ValidationConfig()
         self._anchor = Anchor()
-        self.building = Building()  # as its owner says: ways that come lie on the robot's floor
+        self.building = Building()  # set by its owner; new ways lie on the robot's floor
         self.now = 0.0
-        for entry in transactions.entries.values():  # a successor closes the same ways
+        for entry in transactions.entries.values():  # close the same ways after a restart
             if entry.inverse:
                 self._change_ways(entry.amendments)
-        # Until the first tick: the ways that have expired by then were told of before.
+        # Until the first tick: ways that expire then were already reported by the earlier process.
         self._inherited = set(self._ways.ways)
 
     @property
     def floor(self) -> int:
-        """Return the id of the floor that the robot is on."""
+        """Return the id of the robot's floor."""
         return self.building.active
 
     @property
@@ -104,12 +101,14 @@ class WorldModel:
         return self._ways.ways
 
     def nearest_way(self, point: np.ndarray, reach: float) -> ClosedWay | None:
-        """Return the closed way nearest to a point (2,) in map, None where none is within `reach` metres."""
+        """Return the closed way nearest to a point (2,) in map, None if none is within `reach` metres."""
         return self._ways.nearest(point, reach, self.building)
 
     def _placed(self, amendment: Amendment) -> tuple[Amendment, ...]:
-        """Return an amendment with the robot's floor, where its way says none. What is opened lies here, or on all
-        floors, or, where none does, on whichever.
+        """Return the amendment with a floor for its closed way, if it has none: the robot's floor.
+
+        An OPEN_WAY becomes one amendment for each floor on which a way is closed in this place: for the
+        robot's floor and ways of all floors, or, if there are none, for every other floor.
         """
         way = amendment.way
         if way is None or way.floor != UNKNOWN:
@@ -123,11 +122,15 @@ class WorldModel:
     # --- actions ----------------------------------------------------------------------------------------------
 
     def take_trace(self, trace: Trace) -> None:
-        """An action begins; its effects are staged, and nothing that is believed changes."""
+        """Stage an action that begins; no belief changes."""
         self.transactions.begin(trace.id, trace.stamp, trace.action)
 
     def take_outcome(self, outcome: ActionOutcome) -> None:
-        """An action is over: commit its effects, or drop them; carry out what its diagnosis amends either way."""
+        """End an action, unless another observation follows.
+
+        A committed action has its effects and the amendments of its diagnosis applied, a rolled back one only
+        the latter, and a cancelled one nothing.
+        """
         self.now = max(self.now, outcome.stamp)
         if not outcome.is_final:
             return
@@ -155,9 +158,9 @@ class WorldModel:
             self._verify_relations(() if staged is None else staged.action.arguments)
 
     def _effects(self, outcome: ActionOutcome, action: Action) -> tuple[Amendment, ...]:
-        """Return what an action changes that was told to have succeeded; nothing where perception denies it."""
+        """Return the effects of an action reported as successful; () if the geometry contradicts the success."""
         for belief in self.skills.confirmed(action):
-            measure = None if self._scene is None else measure_of(belief, self._scene.get, self._limits)
+            measure = None if self._scene is None else measure_of(belief, self._scene.get)
             if measure is not None and measure.holds == belief.negated:
                 apart = f"{said(belief)}: {measure.value:.1f} m, at most {measure.limit:.1f} m"
                 text = f"Nothing was changed: {action} was told to be done, but it is not so that {apart}"
@@ -166,7 +169,11 @@ class WorldModel:
         return self.skills.effects(action, outcome.trace_id)
 
     def _verify_relations(self, names: Sequence[str]) -> None:
-        """Measure what was stated, and what the captions of these things state, at the end of an action."""
+        """Check stated relations against the geometry at the end of an action.
+
+        Those that are wrong, or measured for the first time, are amended. names: entities whose captions are
+        also checked for relations.
+        """
         scene = self._scene
         if scene is None:
             return
@@ -177,16 +184,16 @@ class WorldModel:
             belief = None if thing is None else captioned(thing, list(scene.entities.values()))
             if belief is not None and (belief.predicate, belief.arguments) not in known:
                 statements.append(Amendment(Change.RELATE, "its caption says so", CAPTION, belief=belief))
-        found = verified(statements, scene.get, self._limits)
+        found = verified(statements, scene.get)
         if found:
             self._carry_out(self.transactions.open(self.now, found))
 
     # --- operators --------------------------------------------------------------------------------------------
 
     def correct(self, amendments: Sequence[Amendment], stamp: float, told: Told) -> None:
-        """Carry out an operator's amendments, or refuse them at once; `told` gets the entry and the answer.
+        """Apply an operator's amendments; `told` receives the entry and the reply. Raises MalformedAmendment.
 
-        Raises MalformedAmendment; then nothing is written.
+        If the scene is unavailable they are refused, not retried. A malformed amendment writes nothing.
         """
         for amendment in amendments:
             check_amendment(amendment, drawn=True)
@@ -196,7 +203,7 @@ class WorldModel:
         self._carry_out(self.transactions.open(stamp, amendments), told)
 
     def _check_way(self, amendment: Amendment) -> None:
-        """Raise MalformedAmendment where a way is to be opened that is not closed, or there are too many."""
+        """Raise MalformedAmendment if a way to open is not closed, or if too many ways are closed already."""
         way, change = amendment.way, amendment.change
         if way is None:
             return
@@ -211,13 +218,16 @@ class WorldModel:
             )
 
     def undo(self, number: int, stamp: float, told: Told) -> None:
-        """Take an entry back. Raises NoSuchEntry, AlreadyUndone."""
+        """Undo an entry; `told` receives the new entry and the reply.
+
+        Raises NoSuchEntry, AlreadyUndone, Overtaken.
+        """
         self._carry_out(self.transactions.undo(number, stamp), told)
 
-    # --- time and sight ---------------------------------------------------------------------------------------
+    # --- time and grids -------------------------------------------------------------------------------------
 
     def tick(self, now: float) -> None:
-        """Open ways that have expired at `now`, seconds, and try again what waits for the scene dictionary."""
+        """Open closed ways that expired by `now`, seconds; retry entries that the scene did not take yet."""
         self.now = max(self.now, now)
         for way in self._ways.expire(now):
             if way in self._inherited:
@@ -226,7 +236,7 @@ class WorldModel:
             what = "area" if way.area else "way"
             text = f"The {what} at ({place[0]:.1f}, {place[1]:.1f}) counts as open again: its time is over."
             self._tell(WorldEvent(self.now, Change.OPEN_WAY.value, text, place=place))
-        if now > 0.0:  # a simulated clock has not begun before
+        if now > 0.0:  # at 0 a simulated clock has not started
             self._inherited.clear()
         for entry in self.transactions.waiting:
             if entry.number not in self._under_way:
@@ -235,7 +245,10 @@ class WorldModel:
     def take_grid(
         self, grid: OccupancyGrid2D, robot: np.ndarray | None, building: Building = NO_FLOORS
     ) -> None:
-        """Open the ways that the grid of the active floor shows as open. robot: (2+,) in map, None = unknown."""
+        """Open the closed ways that the grid of the robot's floor shows as open.
+
+        robot: (2+,) in map, None = unknown.
+        """
         for way in self._ways.look(grid, robot, building):
             amendment = Amendment(Change.OPEN_WAY, "rays pass through it", AUTHOR, way=way)
             self._carry_out(self.transactions.open(self.now, (amendment,)))
@@ -243,16 +256,16 @@ class WorldModel:
     def take_correction(
         self, map_from_odom: np.ndarray, odom_from_base: np.ndarray, stamp: float | None = None
     ) -> None:
-        """Move the closed ways with the parts of the map that they lie in where map <- odom has jumped. (4, 4) each."""
+        """Move each closed way with its part of the map after a jump of map <- odom. Transforms: (4, 4)."""
         with self._anchor.correction(map_from_odom, odom_from_base, stamp) as correction:
             if correction is not None:
                 self.transactions.move(correction)
                 self._ways.move(correction)
 
     def replace_ways(self, ways: Iterable[ClosedWay], stamp: float) -> Callable[[], None]:
-        """Believe in these closed ways alone, those of a map that was loaded; return what takes that back.
+        """Replace all closed ways by those of a loaded map. Returns an undo function.
 
-        It is an entry as any other: a successor closes the same ways, and operators can undo it.
+        The replacement is an ordinary entry: it is repeated after a restart, and operators can undo it.
         """
         opened = [Amendment(Change.OPEN_WAY, "another map was loaded", OF_MAP, way=way) for way in self.ways]
         closed = [
@@ -267,15 +280,17 @@ class WorldModel:
     # --- the write path ---------------------------------------------------------------------------------------
 
     def _carry_out(self, entry: Entry, told: Told | None = None) -> None:
-        """Amend the scene, then the ways; where the scene refuses, or an amendment is malformed, neither.
+        """Apply an entry: amend the scene, then the closed ways.
 
-        told: who waits for the answer, and does not want it tried again later.
+        If an amendment is refused or malformed, change nothing. told: receives the entry and the reply; an
+        entry with `told` is not retried.
         """
         try:
             for amendment in entry.amendments:
                 check_amendment(amendment)
-            words = tuple(amendment_in_words(a, self._names) for a in entry.amendments)  # the names before it
-        except (LookupError, TypeError, ValueError) as error:  # it would come again with every tick
+            # with the names before the change
+            words = tuple(amendment_in_words(a, self._names) for a in entry.amendments)
+        except (LookupError, TypeError, ValueError) as error:  # would recur with every tick
             reply = Reply(problem=Refusal.BAD_REQUEST, why=str(error))
             made = self._close(entry, reply, ())
             if told is not None:
@@ -286,7 +301,7 @@ class WorldModel:
         def answered(reply: Reply) -> None:
             self._under_way.discard(entry.number)
             if reply.problem is Refusal.UNAVAILABLE and told is None:
-                return  # `tick` tries again
+                return  # retried by `tick`
             made = self._close(entry, reply, words)
             if told is not None:
                 told(made, reply)
@@ -305,7 +320,7 @@ class WorldModel:
             self._tell(WorldEvent(self.now, REFUSED, text, (), entry.trace_id, entry.number))
             return made
         inverse = (*self._change_ways(entry.amendments), *reply.inverse)
-        if entry.replayed and not reply.inverse:  # carried out before its author died
+        if entry.replayed and not reply.inverse:  # applied before the earlier process died
             of_scene = [a for a in entry.amendments if a.change not in OF_WAYS]
             inverse = (*inverse, *default_inverse(of_scene))
         made = self.transactions.done(entry, inverse, words)
@@ -314,19 +329,18 @@ class WorldModel:
         return made
 
     def _change_ways(self, amendments: Sequence[Amendment]) -> tuple[Amendment, ...]:
-        """Close and open ways; return what takes it back."""
+        """Close and open the ways of these amendments. Return the amendments that undo this."""
         inverse: list[Amendment] = []
         for amendment in amendments:
             way = amendment.way
             if amendment.change not in OF_WAYS or way is None:
                 continue
             back = replace(amendment, reason=f"taken back: {amendment.reason}")
-            if amendment.change is Change.CLOSE_WAY:
-                before = self._ways.close(way)
-                inverse.insert(0, replace(back, change=Change.OPEN_WAY))
-            else:
-                before = self._ways.open(way)
-            inverse[1:1] = [replace(back, change=Change.CLOSE_WAY, way=other) for other in before]
+            closes = amendment.change is Change.CLOSE_WAY
+            before = self._ways.close(way) if closes else self._ways.open(way)
+            opened = [replace(back, change=Change.OPEN_WAY)] if closes else []
+            closed = [replace(back, change=Change.CLOSE_WAY, way=other) for other in before]
+            inverse = [*opened, *closed, *inverse]
         return tuple(inverse)
 
     def _event(self, entry: Entry, amendment: Amendment, said: str) -> WorldEvent:

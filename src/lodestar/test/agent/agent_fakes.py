@@ -1,4 +1,4 @@
-"""A world of one square room in which experts, scene and navigator do what a test says."""
+"""Fake world of one square room with scripted experts, scene and navigator."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ACCEPT = 0.6
 
 
 def room(side: float = 10.0, resolution: float = 0.1) -> OccupancyGrid2D:
-    """A free square from (0, 0) to (side, side), with walls around it."""
+    """Return a free square grid from (0, 0) to (side, side), with walls around it."""
     n = round(side / resolution)
     cells = np.zeros((n, n), np.int8)
     cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
@@ -49,7 +49,7 @@ def room(side: float = 10.0, resolution: float = 0.1) -> OccupancyGrid2D:
 
 
 def entity(identity: int, x: float, y: float, caption: str = "red chair", **changes) -> Entity:
-    """A cube of 0.4 m on the floor at (x, y)."""
+    """Return an entity: a cube of 0.4 m on the floor at (x, y)."""
     half = np.array([0.2, 0.2, 0.0])
     middle = np.array([x, y, 0.2])
     base = Entity(
@@ -65,31 +65,31 @@ def entity(identity: int, x: float, y: float, caption: str = "red chair", **chan
 
 
 def find(target: str = "red chair", *more: str, **changes) -> Directive:
-    """Find the target, then the others."""
+    """Return a directive to find the target, then the others."""
     steps = tuple(Step(StepKind.FIND, thing(t)) for t in (target, *more))
     return Directive(f"find the {target}", steps, **changes)
 
 
 def thing(words: str, **changes) -> Item:
-    """What the words say, whose last one is the kind."""
+    """Return the item for a phrase whose last word is the category."""
     return Item(((QueryGraph((QueryVariable(words, words.split()[-1]),)),),), **changes)
 
 
 def find_many(directive: Directive, count: int) -> Directive:
-    """The same search for so many of its first thing."""
+    """Return the same directive with `count` objects to find in its first step."""
     step = directive.steps[0]
     assert step.item is not None
     return directive.with_steps((replace(step, item=replace(step.item, count=count)),))
 
 
 def explore() -> Directive:
-    """Explore everything."""
+    """Return a directive to explore everything."""
     return Directive("explore", (Step(StepKind.EXPLORE),))
 
 
 @dataclass
 class FakeMirror:
-    """The scene, changed by the test."""
+    """Scene mirror whose entities the test changes."""
 
     entities: dict[int, Entity] = field(default_factory=dict)
     regions: dict[int, Region] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class FakeMirror:
         return self.entities.get(self.resolve(identity))
 
     def near(self, low, high) -> list[Entity]:
-        """As `SceneMirror.near`, of the boxes that touch."""
+        """Return the entities whose boxes touch the given box, as `SceneMirror.near` does."""
         low, high = np.asarray(low)[:2], np.asarray(high)[:2]
         return [
             one
@@ -129,7 +129,7 @@ class FakeMirror:
 
 @dataclass
 class FakeTargets:
-    """Scores by entity id; whatever is in the mirror is a candidate."""
+    """Target matcher with scores by entity id; every scored entity in the mirror is a candidate."""
 
     scores: dict[int, float] = field(default_factory=dict)
     avoid: tuple[tuple[Entity, float], ...] = ()
@@ -154,7 +154,7 @@ class FakeTargets:
 
 @dataclass
 class World:
-    """Steps a loop through simulated time; `answers` maps an expert to what it says to a request."""
+    """Steps a loop through simulated time; `answers` maps an expert to its answer to a request."""
 
     config: LoopConfig = field(default_factory=LoopConfig)
     seed: int = 0
@@ -163,16 +163,17 @@ class World:
     speed: float = 1.0
     now: float = 0.0
     step: float = 0.1
-    navigates: bool = True  # False: the navigator says nothing
+    navigates: bool = True  # False: the navigator sends no events
     accepts: bool = True
-    maps: bool = True  # the grid comes anew with every step
+    maps: bool = True  # the grid is published at every step
     sees: bool = True  # entities within 3 m are re-observed at each step
     experts: tuple[str, ...] = EXPERTS
-    stall: float = 0.0  # s, by which the loop's time is ahead of the stamps
-    adviser: Adviser | None = None  # who is asked about failures
-    memory: Callable[[Question], AnswerOutcome | None] | None = None  # what it says; None = it is silent
-    grid: OccupancyGrid2D | None = None  # the first one; None = an empty room
-    kinds: PartKinds = OWN_PARTS  # of the loop's parts
+    stall: float = 0.0  # s by which the loop's time is ahead of the stamps
+    adviser: Adviser | None = None  # adviser for undiagnosed failures
+    # the memory's answer to a question; None = no answer
+    memory: Callable[[Question], AnswerOutcome | None] | None = None
+    grid: OccupancyGrid2D | None = None  # initial grid; None = an empty room
+    kinds: PartKinds = OWN_PARTS  # kinds of the loop's parts
 
     def __post_init__(self) -> None:
         self.mirror = FakeMirror()
@@ -193,22 +194,22 @@ class World:
         self.loop.on_pose(self.pose, 0.0)
 
     def of(self, kind) -> list:
-        """Every command of a kind so far."""
+        """Return every command of a kind so far."""
         return [c for c in self.commands if isinstance(c, kind)]
 
     @property
     def result(self):
-        """The result, once there is one."""
+        """Return the directive's result, None before its end."""
         finished = self.of(Finish)
         return finished[-1].result if finished else None
 
     @property
     def decisions(self) -> list:
-        """Final records of every decision."""
+        """Return the final record of every decision."""
         return [c.decision for c in self.of(RecordDecision) if c.decision.reward]
 
     def advance(self) -> None:
-        """One step of time: the robot drives, the camera sees, the loop ticks, its commands are carried out."""
+        """Advance one time step: robot, camera and loop, whose commands are executed."""
         self.now += self.step
         self._drive()
         self.loop.on_pose(self.pose.copy(), self.now)
@@ -223,7 +224,7 @@ class World:
             self._carry_out(command)
 
     def run(self, seconds: float = 300.0, until=None) -> None:
-        """Advance until the directive is over, `until()` holds, or the time is up."""
+        """Advance until the directive ends, `until()` holds, or `seconds` have passed."""
         end = self.now + seconds
         while self.now < end and self.result is None and not (until is not None and until()):
             self.advance()
@@ -281,16 +282,16 @@ class World:
 def proposal(
     x: float, y: float, yaw: float = 0.0, confidence: float = 0.5, entity_id: int = 0, **more
 ) -> Proposal:
-    """A goal; expert and epoch are filled in by the world."""
+    """Return a proposal of a goal; the world fills in expert and epoch."""
     return Proposal("", 0, np.array([x, y, yaw]), confidence, f"towards ({x}, {y})", entity_id, **more)
 
 
-TARGET = entity(7, 8.0, 5.0)  # faced from FACING
+TARGET = entity(7, 8.0, 5.0)  # visible from pose FACING
 FACING = (7.2, 5.0, 0.0)
 
 
 def towards_target(request: ProposalRequest) -> Proposal | Rejection:
-    """A semantic map that knows TARGET: a pose that faces it and is not excluded."""
+    """Answer like a semantic map that knows TARGET: a pose that faces it and is not excluded."""
     goals = [FACING, (8.0, 4.2, math.pi / 2), (8.0, 5.8, -math.pi / 2), (8.8, 5.0, math.pi)]
     taken = [g for g in goals if not any(math.dist(g[:2], e[:2]) < 0.3 for e in request.excluded_goals)]
     if 7 in request.excluded_entities or not taken:
@@ -299,7 +300,7 @@ def towards_target(request: ProposalRequest) -> Proposal | Rejection:
 
 
 def exploring(*goals):
-    """A frontier that offers these goals in order, each until it is excluded."""
+    """Return a frontier expert that offers these goals in order, each until it is excluded."""
 
     def answer(request):
         left = [g for g in goals if not any(math.dist(g[:2], e[:2]) < 0.3 for e in request.excluded_goals)]

@@ -1,4 +1,4 @@
-"""A world whose robot has an arm, with the skills of the how-to page."""
+"""Fake world whose robot has an arm, with the skills of the how-to page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lodestar.worldmodel.skills import load_skills, read_skills
 from lodestar.worldmodel.transactions import Transactions
 from lodestar.worldmodel.world_model import Reply, WorldModel
 
-PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "add-a-skill.md"
+PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "extend.md"
 ARM = re.search(r"^```\n(# arm.yaml\n.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL).group(1)
 DONE = SkillEnd(True)
 CHAIR = "red chair"
@@ -30,7 +30,7 @@ CHAIR = "red chair"
 
 @dataclass
 class ArmWorld(World):
-    """A world whose robot has the skills of ARM. arm(trace): how one ends; None = it says nothing."""
+    """World whose robot has the skills of ARM. arm(trace): returns the end of a skill; None = no report."""
 
     arm: Callable[[Trace], SkillEnd | None] = lambda trace: DONE
     begun: list[RunSkill] = field(default_factory=list)
@@ -86,6 +86,6 @@ def directive(*steps: Step) -> Directive:
 
 
 def ends_of(world: ArmWorld) -> list[Result]:
-    """How the actions that carried out skills have ended."""
+    """Return the results of the actions that carried out skills."""
     ids = {run.trace.id for run in world.begun}
     return [c.outcome.result for c in world.of(RecordOutcome) if c.outcome.trace_id in ids]

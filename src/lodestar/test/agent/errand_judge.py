@@ -1,4 +1,4 @@
-"""Judge of an `errand_stage`: tells after every tick, goal and result which of the `RULES` does not hold."""
+"""Checks of an `errand_stage` against `RULES`, after every tick, goal and result."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
 
 
 class Judge:
-    """Watches one stage. is_reached: whether the robot came to the last of the equal goals."""
+    """Checks one stage. is_reached: whether the robot reached the last of the equal goals."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage, self.is_reached = stage, True
         self.begin()
 
     def begin(self) -> None:
-        """A directive begins: equal goals are counted anew."""
+        """Begin a directive; the count of equal goals restarts."""
         self._row: list[SendGoal] = []
         self._row_errand: int | None = None
 
     def broken(self, rule: str, words: str) -> None:
-        """A rule does not hold. Raises Broken where it is judged."""
+        """Report a broken rule. Raises Broken if the rule is among those checked."""
         assert rule in RULES, rule
         if rule in self._stage.judged:
             raise Broken(f"{rule}: {words}")
 
     def failure(self, what: str, error: Exception) -> Broken:
-        """Return the break that an exception of the loop is."""
+        """Return the Broken error for an exception raised by the loop."""
         return Broken(f"{RULES[0]}: {what} raised {type(error).__name__}: {error}")
 
     def call(self, what: str, call: Callable[[], object]) -> None:
-        """Call the loop, which must not fail."""
+        """Call a function of the loop; an exception breaks a rule."""
         try:
             call()
         except Broken:
@@ -50,13 +50,13 @@ class Judge:
             raise self.failure(what, error) from error
 
     def stands_at_once(self) -> None:
-        """Check that motion is forbidden while nothing may move."""
+        """Check that motion is forbidden while the robot must not move."""
         held = self._stage.loop.held or self._stage.loop.directive is None or self._stage.paused
         if held and self._stage.loop.motion_allowed:
             self.broken("nothing moves that must stand", "motion is allowed after it was forbidden")
 
     def tick(self) -> None:
-        """Judge what holds at every moment."""
+        """Check the rules that hold at every moment."""
         self.stands_at_once()
         navigator = self._stage.navigator
         if navigator.goal is not None and not self._stage.loop.motion_allowed:
@@ -65,7 +65,8 @@ class Judge:
         directive = self._stage.directive
         if directive is not None and self._stage.loop.directive is not None:
             lasted = self._stage.now - self._stage.begun - self._stage.stood_still
-            waits = sum(step.seconds or 0.0 for step in directive.steps) * directive.times  # are added to it
+            # the waits of the steps extend the limit
+            waits = sum(step.seconds or 0.0 for step in directive.steps) * directive.times
             if lasted > self._stage.limit + waits + LATE:
                 text = f"{directive.text!r} lasts for {lasted:.0f} s of {self._stage.limit:.0f} s"
                 self.broken("every directive ends within its limit", text)
@@ -77,14 +78,14 @@ class Judge:
                 self.broken("the battery lasts for the way back", f"it is empty, {away:.1f} m away")
 
     def goal_sent(self, goal: SendGoal) -> None:
-        """Judge a goal that the loop sends."""
+        """Check a goal that the loop sends."""
         here = math.dist(goal.goal[:2], self._stage.pose[:2]) < 0.1
         if not here and not footprint_free(self._stage.grid, np.asarray(goal.goal, float)):
             text = f"{goal.expert} sends {np.round(goal.goal, 2).tolist()}"
             self.broken("no goal lies in a wall or a zone", text)
         self._stage.goals.append(goal)
         if self._stage.navigator.manner not in ("absent", "mute") and goal.expert not in ("look", "retreat"):
-            # A directive that is repeated until it is cancelled goes there again in each round, an errand anew.
+            # A directive repeated until cancelled drives there again in each round, as a new errand.
             errand = getattr(self._stage.request, "errand", None)
             same = bool(self._row) and errand == self._row_errand
             same = same and math.dist(self._row[-1].goal[:2], goal.goal[:2]) < 0.1
@@ -103,7 +104,7 @@ class Judge:
                 self.broken("no goal is for the target of another errand", text)
 
     def ended(self, result) -> None:
-        """Judge the result of the directive that has ended."""
+        """Check the result of a directive that has ended."""
         directive = self._stage.directive
         if result.error_code is ErrorCode.UNKNOWN:
             self.broken("it never fails", result.error_msg)
@@ -123,7 +124,7 @@ class Judge:
                 self.broken("every stop of a patrol is tried", f"{missing} was never gone to")
 
     def _answer(self, directive: Directive, result) -> None:
-        """A search through the whole building that found nothing has looked at most of it, or says since when."""
+        """Check that a failed search has looked at most of the building, or reports since when it did."""
         search = (StepKind.FIND, StepKind.COUNT, StepKind.LIST)
         if (
             len(directive.steps) != 1

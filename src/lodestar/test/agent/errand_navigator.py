@@ -1,4 +1,4 @@
-"""A navigator that treats goals in many manners; it drives the robot of an `errand_stage` along planned ways."""
+"""Fake navigator with several kinds of behaviour; it drives the robot of an `errand_stage` along planned paths."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 
 SPEED = 0.8  # m/s of the robot
 
-#: Manners of the navigator.
+#: Kinds of behaviour of the navigator.
 MANNERS = ("drives", "short", "fails", "at once", "never ends", "mute", "absent", "echoes")
 
 
 @dataclass
 class Navigator:
-    """Has at most one goal. manner: how it treats goals; one that is under way keeps the manner it was taken with."""
+    """Holds at most one goal. manner: behaviour for new goals; a goal keeps the manner with which it was accepted."""
 
     stage: Stage
     manner: str = "drives"
     goal: np.ndarray | None = None
     epoch: int = 0
     taken: str = "drives"
-    stood: float = 0.0  # s since the robot moved, with a goal that was accepted
-    way: list[np.ndarray] | None = None  # that is left, (2,) each; None = not planned yet
+    stood: float = 0.0  # s since the robot moved, with an accepted goal
+    way: list[np.ndarray] | None = None  # remaining path, (2,) each; None = not planned yet
 
     def _news(self, kind: NavigationKind, **more) -> None:
         event = NavigationEvent(kind, epoch=self.epoch, **more)
         self.stage.judge.call("news of the navigator", lambda: self.stage.loop.on_navigation(event))
 
     def take(self, command: SendGoal) -> None:
-        """A goal replaces the one before."""
+        """Replace the current goal."""
         self.taken = self.manner
         self.goal, self.epoch = np.array(command.goal, float), command.epoch
         self.stood, self.way = 0.0, None
@@ -49,18 +49,18 @@ class Navigator:
             self._news(NavigationKind.ACCEPTED)
 
     def drive(self) -> None:
-        """Drive for one step of time, and tell what there is to tell."""
+        """Drive for one time step, and report its outcome."""
         stage, pose = self.stage, self.stage.pose.copy()
         if self.goal is None:
             return
-        if not stage.loop.motion_allowed:  # the gate is shut: the robot stands
+        if not stage.loop.motion_allowed:  # the velocity gate is closed: the robot stands
             return
         taken = self.taken
         if taken == "fails":
             self.goal = None
             self._news(NavigationKind.ABORTED, error_code=208, error_msg="no valid path")
             return
-        if taken == "at once":  # which is true where the robot stands there already
+        if taken == "at once":  # reports success at once, correctly if the robot is already there
             stage.judge.is_reached = math.dist(pose[:2], self.goal[:2]) <= 0.02
             self.goal = None
             self._news(NavigationKind.SUCCEEDED)
@@ -92,7 +92,7 @@ class Navigator:
             self._news(NavigationKind.FEEDBACK, distance_remaining=left)
 
     def _along(self, goal: np.ndarray, metres: float) -> float:
-        """Drive along the way to the goal; return the metres that are left."""
+        """Drive along the path to the goal; return the remaining metres."""
         if self.way is None:
             try:
                 self.way = list(np.asarray(plan_path(self.stage.grid, self.stage.pose[:2], goal[:2]))[1:])

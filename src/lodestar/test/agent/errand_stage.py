@@ -1,7 +1,7 @@
-"""A stage for the decision loop: a building, a navigator, experts, a memory, a battery and a clock that a test bends.
+"""Simulated surroundings of the decision loop: building, navigator, experts, memory, battery and clock.
 
-It uses the loop's public interface alone (constructor, requests, facts, `tick`, properties), so that it runs on any
-version of the loop. After every tick an `errand_judge` judges what the loop did.
+It uses only the loop's public interface (constructor, requests, facts, `tick`, properties), so that it runs on any
+version of the loop. After every tick an `errand_judge` checks the loop's commands.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from agent_fakes import EXPERTS, FakeMirror, FakeTargets, entity, room
 from errand_judge import Judge
 from errand_navigator import Navigator
-from errand_rules import CONFIG, RULES, STEP
+from errand_rules import CONFIG, RULES, STEP, TIME_LIMIT
 
 from lodestar.agent.errands.commands import (
     AskMemory,
@@ -44,18 +44,18 @@ from lodestar.selection.context import FEATURES
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
 from lodestar_sim.sensors import CameraConfig
 
-SIDE = 8.0  # m of the building
+SIDE = 8.0  # m, side of the building
 
 
 class FixedPolicy(LinUcb):
-    """A policy that learns nothing, so that what it chooses depends on the context alone."""
+    """Policy that learns nothing, so that its choice depends on the context alone."""
 
     def update(self, *args, **kwargs) -> None:
         """Learn nothing."""
 
 
 def building(wall: bool = False, side: float = SIDE) -> OccupancyGrid2D:
-    """A room, or two rooms whose door is far from where the robot begins."""
+    """Return a room, or two rooms whose door is far from the robot's start."""
     grid = room(side)
     if wall:
         grid.cells[: int((side - 1.2) / grid.resolution), 38:42] = 100
@@ -64,7 +64,7 @@ def building(wall: bool = False, side: float = SIDE) -> OccupancyGrid2D:
 
 @dataclass
 class Stage:
-    """One robot in one building. judged: the rules that are judged."""
+    """One robot in one building. judged: names of the rules that are checked."""
 
     wall: bool = False
     real_explorer: bool = False
@@ -73,7 +73,7 @@ class Stage:
     pose: np.ndarray = field(default_factory=lambda: np.array([2.0, 2.0, 0.0]))
     mirror: FakeMirror | None = None
     config: LoopConfig = CONFIG
-    side: float = SIDE  # m
+    side: float = SIDE  # m, side of the building
 
     def __post_init__(self) -> None:
         self.stamp = self.now
@@ -92,29 +92,30 @@ class Stage:
         self.manners = dict.fromkeys(EXPERTS, "prompt")
         self.memory = "prompt"
         self.camera = True
-        self.held_back: list[tuple[float, Callable[[], None]]] = []  # answers on their way
+        self.held_back: list[tuple[float, Callable[[], None]]] = []  # (time, call) of delayed answers
         self.explorer = FrontierExpert() if self.real_explorer else None
         self._lens = CameraConfig()
-        self._offered: list[np.ndarray] = []  # what the scripted explorer has left for the errand
+        # goals that the scripted explorer has not offered in this errand
+        self._offered: list[np.ndarray] = []
         self._offered_to: object = None
         self.request: ProposalRequest | None = None
-        self.battery: float | None = None  # m that are left, None = without end
+        self.battery: float | None = None  # remaining metres, None = unlimited
         self.charger: tuple[float, float] = (2.0, 2.0)
-        # of the directive that runs:
+        # of the current directive:
         self.directive: Directive | None = None
         self.begun = 0.0
         self.paused = False
-        self.stood_still = 0.0  # s of pauses
-        self.calm = True  # nothing went wrong since it began
+        self.stood_still = 0.0  # s spent in pauses
+        self.calm = True  # no fault has been injected since it began
         self.seen_at: dict[int, float] = {}
         self.asked: list = []
         self.goals: list[SendGoal] = []
         self._tell_facts()
 
-    # --- what a test does ---------------------------------------------------------------------------------------
+    # --- actions of a test --------------------------------------------------------------------------------------
 
     def start(self, directive: Directive, limit: float = 0.0) -> bool:
-        """Give a directive; whether it is taken."""
+        """Start a directive; return whether the loop accepts it."""
         try:
             self.loop.start(directive, self.now, limit)
         except DirectiveRefused:
@@ -124,13 +125,13 @@ class Stage:
         self.directive, self.begun, self.stood_still = directive, self.now, 0.0
         self.calm = self.navigator.manner == "drives" and all(m == "prompt" for m in self.manners.values())
         self.calm = self.calm and self.camera
-        self.limit = limit or (math.inf if directive.is_endless else self.config.time_limit)
+        self.limit = limit or (math.inf if directive.is_endless else TIME_LIMIT)
         self.seen_at, self.asked, self.goals, self.request = {}, [], [], None
         self.judge.begin()
         return True
 
     def know_rooms(self, known: bool) -> None:
-        """The halves of the building go by names, or nobody knows of rooms."""
+        """Name the halves of the building as rooms, or remove all rooms."""
         assert self.mirror is not None
         n = self.grid.cells.shape[0]
         cells = np.ones((n, n), np.uint16)
@@ -145,28 +146,28 @@ class Stage:
         self.mirror.revision += 1
 
     def put(self, identity: int, x: float, y: float, words: str) -> None:
-        """A thing stands here from now on, or is found to be another one."""
+        """Put an object here from now on, or change an existing one."""
         assert self.mirror is not None
         self.mirror.put(entity(identity, x, y, words, last_seen=self.stamp))
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
-        """The map changes."""
+        """Replace the map's grid."""
         self.grid, self.battery, self.navigator.way = grid, None, None
         self.loop.on_energy(EnergyBudget())
 
     def charge(self, metres: float) -> None:
-        """The battery lasts for so many metres, of which 2 are a reserve."""
+        """Charge the battery for this many metres, of which 2 are a reserve."""
         self.battery = metres
         self.loop.on_energy(EnergyBudget(range_left=metres, charger=self.charger, reserve=2.0))
 
     def jump(self, x: float, y: float) -> None:
-        """The robot is carried, or localised anew."""
+        """Move the robot at once, as if carried or relocalised."""
         self.battery = None
         self.loop.on_energy(EnergyBudget())
         self.pose, self.navigator.way = np.array([x, y, self.pose[2]]), None
 
     def restart_clock(self) -> None:
-        """The simulator starts again."""
+        """Restart the simulator's clock."""
         self.judge.call("restart_clock", lambda: self.loop.restart_clock(0.0))
         self.stamp = 0.0
         self.now = 0.0
@@ -174,23 +175,23 @@ class Stage:
         self._ended()
 
     def cancel(self) -> None:
-        """The operator withdraws the directive."""
+        """Cancel the directive as the operator."""
         self.judge.call("cancel", lambda: self.loop.cancel(self.now))
         self.judge.stands_at_once()
 
     def hold(self, held: bool) -> None:
-        """The operator stops everything, or lets go."""
+        """Hold or release all motion as the operator."""
         self.judge.call("hold", lambda: self.loop.hold(held, self.now))
         self.judge.stands_at_once()
 
     def pause(self, paused: bool) -> None:
-        """The operator interrupts the directive, or lets it go on."""
+        """Pause or resume the directive as the operator."""
         self.paused = paused and self.loop.directive is not None
         self.judge.call("pause", lambda: self.loop.pause(paused, self.now))
         self.judge.stands_at_once()
 
     def run(self, seconds: float, until: Callable[[], bool] | None = None) -> None:
-        """Let time pass."""
+        """Advance time until `until()` holds or `seconds` have passed."""
         for _ in range(max(round(seconds / STEP), 1)):
             self.advance()
             if until is not None and until():
@@ -198,13 +199,13 @@ class Stage:
 
     @property
     def over(self) -> bool:
-        """Whether no directive runs."""
+        """Return whether no directive runs."""
         return self.loop.directive is None
 
     # --- one step of time ---------------------------------------------------------------------------------------
 
     def advance(self) -> None:
-        """The robot drives, the camera sees, answers come, the loop ticks, and what it commands is done."""
+        """Advance one step of robot, camera, answers and loop, and execute the loop's commands."""
         self.now += STEP
         self.stamp += STEP
         if self.paused:
@@ -290,7 +291,7 @@ class Stage:
         return Rejection(name, request.epoch, RejectionReason.NO_VIEWPOINT, "none is free")
 
     def _explored(self, request: ProposalRequest) -> Proposal | Rejection:
-        """A scripted explorer: four corners, each once per errand, and then nothing is left."""
+        """Return a goal of the scripted explorer: each of four corners once per errand, then a rejection."""
         errand = (id(self.directive), request.step_index, request.step.target, request.step.kind)
         if errand != self._offered_to:
             self._offered_to = errand
@@ -298,7 +299,7 @@ class Stage:
             self._offered = [np.array([x, y, 0.0]) for x, y in corners]
         self._offered = [
             goal for goal in self._offered if math.dist(goal[:2], self.pose[:2]) > 2.2
-        ]  # seen from afar
+        ]  # viewed from a distance
         for goal in self._offered:
             tried = any(math.dist(goal[:2], other[:2]) < 0.4 for other in request.excluded_goals)
             if not tried and footprint_free(self.grid, goal):
@@ -341,13 +342,13 @@ class Stage:
 
     @property
     def contexts(self) -> list[dict[str, float]]:
-        """Return what the policy was told at each decision."""
+        """Return the contexts that the policy got, one per decision."""
         decisions = [c.decision for c in self.commands if isinstance(c, RecordDecision)]
         return [d.context for d in decisions if not d.reward]
 
 
 def affords(stage: Stage, metres: float) -> bool:
-    """Return whether a battery of so many metres lasts for the way back from where the robot is, and some more."""
+    """Return whether a battery of this many metres lasts for the path back from the robot, with a margin."""
     lengths = path_lengths(stage.grid, stage.pose[:2])
     row, column = stage.grid.cells_of(np.array([stage.charger]))[0]
     return bool(float(lengths[row, column]) + 6.0 < metres)

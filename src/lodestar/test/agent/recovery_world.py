@@ -1,4 +1,4 @@
-"""A room with a red chair that a former session saw, and what keeps the robot from it."""
+"""Fake world with a red chair from a former session, and obstacles on the path to it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lodestar.worldmodel.outcomes import Result
 from lodestar.worldmodel.records import Trace
 
 NO_PATH = (208, "no way")
-NEVER_SEEN = -100.0  # stamp of a former session
+NEVER_SEEN = -100.0  # stamp from a former session
 
 
 def outcomes_of(world: World, *results: Result):
@@ -27,7 +27,7 @@ def outcomes_of(world: World, *results: Result):
 
 
 def known_chair_world(**changes) -> World:
-    """A room with a red chair that a former session saw, and the robot on its way to it."""
+    """Return a room with a red chair from a former session, and the robot on its path to it."""
     world = World(answers={"semantic_map": towards_target, "frontier": exploring((2.0, 8.0, 0.0))}, **changes)
     world.mirror.put(replace(TARGET, first_seen=NEVER_SEEN, last_seen=NEVER_SEEN))
     world.targets.scores[7] = 0.9
@@ -64,7 +64,7 @@ def every_action_has_one_end(world: World) -> None:
 
 
 def turning(world: World) -> Trace:
-    """Let the robot stand before a second one, turn to the place of the first, and return the trace of the turn."""
+    """Put the robot before a second chair, make it turn to the first one's place, and return the trace of the turn."""
     world.sees = False
     world.mirror.put(entity(8, 8.0, 6.5, first_seen=1e9, last_seen=1e9))
     world.targets.scores |= {7: 0.7, 8: 0.95}

@@ -1,4 +1,4 @@
-"""How sure the robot is that a thing is not there, and when a CHECK says so."""
+"""Tests of the probability that an object is absent, and of CHECK steps that report it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.newest import Facts, Odometer
 from lodestar.experts.absence import AbsenceJudge
-from lodestar.experts.absence_bounds import AbsenceConfig
+from lodestar.experts.absence_bounds import ABSENCE_UNSURE, AbsenceConfig
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.searched_floor import SearchedFloor
@@ -26,13 +26,13 @@ from lodestar.scene.category_priors import CategoryPriors
 
 CHECK = Step(StepKind.CHECK, thing("red chair"), question="is there a red chair")
 MIDDLE = (5.0, 5.0)
-#: Places from which all of the room is looked at from near.
+#: Places from which the whole room is looked at from near.
 EVERYWHERE = tuple((float(x), float(y)) for x in (2.0, 5.0, 8.0) for y in (2.0, 5.0, 8.0))
-JUDGE = AbsenceJudge(AbsenceConfig(), CategoryPriors())
+JUDGE = AbsenceJudge(CategoryPriors())
 
 
 def looked_from(places, grid=None, mirror=None):
-    """Facts and the floor after a turn at each of the places."""
+    """Return facts and the floor after a turn at each of the places."""
     grid = room() if grid is None else grid
     facts, searched, stamp = Facts(Odometer(LoopConfig())), SearchedFloor(), 0.0
     facts.grid, facts.mirror = grid, mirror
@@ -91,7 +91,7 @@ def test_what_stands_on_tables_is_looked_for_around_tables():
 
 
 def cut_room(at=4.0, opening=False):
-    """The room with a wall across it at y = `at`; beyond it free floor, or unknown space behind an opening."""
+    """Return the room with a wall across it at y = `at`; beyond it free floor, or unknown space behind an opening."""
     cells = room().cells.copy()
     row = round(at * 10)
     cells[row] = 100
@@ -105,27 +105,31 @@ def test_floor_without_a_way_and_space_behind_open_edges_were_not_looked_at():
     near = tuple(place for place in EVERYWHERE if place[1] < 3.0)
     barred = believed("chair", near, cut_room())
     assert barred.barred_area > 30.0 and barred.share > 0.95
-    assert barred.present > AbsenceConfig().unsure and "that no way leads to" in barred.in_words()
+    assert barred.present > ABSENCE_UNSURE and "that no way leads to" in barred.in_words()
     edge = believed("chair", near, cut_room(opening=True))
     assert edge.open_area > 5.0 and "behind open edges" in edge.in_words()
     assert edge.present > believed("chair", EVERYWHERE).present + 0.05
 
 
-def test_a_look_that_shows_much_and_is_near_keeps_the_search_going():
+def test_a_look_that_shows_much_and_is_near_keeps_the_search_going(monkeypatch):
     step = Step(StepKind.FIND, thing("chair"))
     facts, searched = looked_from(EVERYWHERE[:3])
     unseen, seen = np.array([8.0, 6.5, 0.0]), np.array([2.0, 2.0, 0.0])
 
-    def is_worth(goals, judge=JUDGE):
-        return judge.weigh(step, facts, searched, goals)[1]
+    def is_worth(goals):
+        return JUDGE.weigh(step, facts, searched, goals)[1]
 
     assert is_worth([unseen]) and not is_worth([seen]) and is_worth([seen, unseen])
-    assert not is_worth([unseen], AbsenceJudge(AbsenceConfig(answer_worth=20.0), CategoryPriors()))
+    monkeypatch.setattr("lodestar.experts.absence.ABSENCE_ANSWER_WORTH", 20.0)
+    assert not is_worth([unseen])
 
 
-def test_no_answer_before_it_is_unlikely_to_be_there_or_no_look_was_worth_it_for_long():
+def test_no_answer_before_it_is_unlikely_to_be_there_or_no_look_was_worth_it_for_long(monkeypatch):
+    for module in ("searches", "asking"):
+        monkeypatch.setattr(f"lodestar.agent.activities.{module}.ABSENCE_UNSURE", 1.0)
     for bound, patience in ((0.0, 10.0), (1.0, 0.0)):
-        config = LoopConfig(absence=AbsenceConfig(bound=bound, barren_time=patience, unsure=1.0))
+        monkeypatch.setattr("lodestar.agent.activities.searches.ABSENCE_BARREN_TIME", patience)
+        config = LoopConfig(absence=AbsenceConfig(bound=bound))
         world = turning(World(config=config, answers={"frontier": exploring(*corner())}))
         result = ended(world, CHECK)
         assert result.success and result.report.startswith("No.")
@@ -133,7 +137,7 @@ def test_no_answer_before_it_is_unlikely_to_be_there_or_no_look_was_worth_it_for
 
 
 def corner():
-    """Places so near each other that no look is worth its seconds."""
+    """Return places so close together that no look is worth its seconds."""
     return ((x, y, 0.0) for x in np.arange(1.0, 3.0, 0.6) for y in np.arange(1.0, 3.0, 0.6))
 
 
@@ -141,13 +145,13 @@ def corner():
 
 
 def tour(*more):
-    """An explorer that leads through the room, then to crumbs at its ends for ever."""
+    """Return an explorer that leads through the room, then for ever to small remains at its ends."""
     crumbs = tuple((x, 5.0, 0.0) for x in np.arange(0.6, 9.5, 0.6))
     return exploring(*((x, y, 0.0) for x, y in EVERYWHERE), *more, *crumbs)
 
 
 def turning(world):
-    """Let the camera of a fake look all around."""
+    """Make a fake world's camera look in all directions."""
     world.mirror.put(*(entity(20 + k, x, y, "green plant") for k, (x, y) in enumerate(EVERYWHERE)))
     heading = [0.0]
     advance = world.advance
@@ -195,7 +199,7 @@ def test_a_thing_that_is_seen_late_is_still_found():
 def test_what_may_be_it_is_looked_at_first():
     world = turning(World(answers={"frontier": tour(), "semantic_map": towards_target}))
     world.mirror.put(TARGET)
-    world.targets.scores[7] = 0.5  # below what is accepted
+    world.targets.scores[7] = 0.5  # below the acceptance threshold
     result = ended(world, CHECK)
     assert result.success and result.report.startswith("No.")
     assert any(goal.entity_id == 7 for goal in world.of(SendGoal))
@@ -239,7 +243,7 @@ def test_a_check_that_is_cancelled_or_held_answers_nothing(stop, code):
 
 @pytest.mark.parametrize(("limit", "code"), [(60.0, ErrorCode.NONE), (9.0, ErrorCode.CANNOT_ANSWER)])
 def test_a_check_answers_before_its_time_is_over(limit, code):
-    slow = LoopConfig(absence=AbsenceConfig(bound=0.0))  # it would go on looking
+    slow = LoopConfig(absence=AbsenceConfig(bound=0.0))  # alone, the bound would make it go on looking
     world = turning(World(config=slow, answers={"frontier": tour()}))
     result = ended(world, CHECK, time_limit=limit)
     assert result.error_code is code and limit - 6.0 <= result.duration <= limit
@@ -247,7 +251,7 @@ def test_a_check_answers_before_its_time_is_over(limit, code):
 
 def test_a_silent_camera_looks_at_nothing():
     world = turning(World(answers={"frontier": tour()}))
-    world.loop.on_sight(0.0)  # one image, and no other one
+    world.loop.on_sight(0.0)  # a single image, without a later one
     result = ended(world, CHECK, time_limit=100.0)
     assert result.error_code is ErrorCode.CANNOT_ANSWER and not result.answers
 

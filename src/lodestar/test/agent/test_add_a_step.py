@@ -1,8 +1,8 @@
-"""A new kind of step, added as docs/how-to/add-a-step.md says: the code under test is the page's.
+"""Tests of a new kind of step, added as docs/how-to/extend.md says: the code under test is the page's.
 
-Files that it touches: `language/directive.py`, `Subtask.msg`, `language/step_kinds.py`, a new module of
-`agent/activities/` and `agent/activities/table.py`; where it is said, one line each of `words.yaml` and
-`rules.yaml`. That is seven; its test (with `examples.yaml`), ARCHITECTURE.md and the changelog come too.
+Files that it changes: `language/directive.py`, `Subtask.msg`, `language/step_kinds.py`, a new module of
+`agent/activities/` and `agent/activities/table.py`; for the parser, one line each of `words.yaml` and `rules.yaml`.
+That is seven; its test (with `examples.yaml`), docs/how-to/send-a-goal.md and the changelog are further ones.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from lodestar.language.step_kinds import registered_step, step_spec
 from lodestar.worldmodel.outcomes import Result
 
 ROOT = Path(__file__).parents[4]
-PAGE = ROOT / "docs" / "how-to" / "add-a-step.md"
+PAGE = ROOT / "docs" / "how-to" / "extend.md"
 
 
 def kind_of_the_page() -> StepKind:
-    """The line of the page as a member of the enumeration, which a test cannot edit."""
+    """Return the page's enumeration line as a member, since a test cannot edit the enumeration."""
     name, number = re.search(r"^```\n(\w+) = (\d+)", PAGE.read_text(), re.MULTILINE).groups()
     kind = int.__new__(StepKind, int(number))
     kind._name_, kind._value_ = name, int(number)
@@ -40,7 +40,7 @@ def kind_of_the_page() -> StepKind:
 
 @pytest.fixture
 def page() -> Iterator[ModuleType]:
-    """The page's code, with its kind, words and activity in place."""
+    """Install the page's code, with its kind, words and activity; yield the module."""
     kind = kind_of_the_page()
     assert kind not in set(StepKind), "the page's number is free"
     StepKind._member_map_[kind.name] = StepKind._value2member_map_[int(kind)] = kind
@@ -48,7 +48,8 @@ def page() -> Iterator[ModuleType]:
     module = ModuleType("step_of_the_page")
     sys.modules[module.__name__] = module
     try:
-        for block in re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL):
+        section = PAGE.read_text().split("\n## A kind of step\n")[1]
+        for block in re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL):
             exec(compile(block, str(PAGE), "exec"), module.__dict__)
         with (
             registered_step(module.SPEC),

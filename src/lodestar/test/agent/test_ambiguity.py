@@ -1,4 +1,4 @@
-"""Two that fit too well to call are both looked at, nearest first, and only one that stands out is claimed."""
+"""Tests of ambiguous targets: both are looked at, nearest first, and only a clearly better one is claimed."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ NEAR, FAR, FARTHEST = entity(3, 4.0, 2.0), entity(7, 8.0, 5.0), entity(9, 8.0, 8
 
 
 def candidate(identity, score, relation=None):
-    """A candidate whose one predicate is as true as its score, or as stated."""
+    """Return a candidate whose single predicate has the candidate's score, or `relation`."""
     return Candidate(identity, score, score, {"NextTo desk": score if relation is None else relation})
 
 
 @dataclass
 class Relations(FakeTargets):
-    """Candidates whose scores hang on one relation, which may be known only after a close look."""
+    """Candidates whose scores depend on one relation, which may only be known after a close look."""
 
     def look(self, mirror, step):
         present = {i: s for i, s in self.scores.items() if i in mirror.entities}
@@ -40,7 +40,7 @@ def facing(one):
 
 
 def semantic_map(world, unreachable=()):
-    """The best that is not excluded, faced from its left."""
+    """Return a semantic map that proposes the best entity that is not excluded, faced from its left."""
 
     def answer(request):
         left = [
@@ -66,13 +66,13 @@ def world_of(scores, things=(NEAR, FAR), unreachable=()):
 
 
 def visited(world):
-    """Entities in the order in which they were gone to."""
+    """Return the ids of the entities in the order of the visits."""
     ids = [g.entity_id for g in world.of(SendGoal)]
     return [i for i, before in zip(ids, [0, *ids]) if i != before]
 
 
 def after_a_look_at(world, identity, scores, seconds=1.5):
-    """Let the scores be these so long after the robot came before an entity; it claims after 0.7 s."""
+    """Set these scores `seconds` after the robot reached an entity; it claims after 0.7 s."""
     one = world.mirror.entities[identity]
     away = lambda: math.dist(world.pose[:2], one.mean[:2])  # noqa: E731
     world.run(until=lambda: world.loop.state is State.VERIFYING and away() < 1.5)

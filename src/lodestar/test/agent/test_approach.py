@@ -1,4 +1,4 @@
-"""On the way to a target: a better one is gone for, an equal one is not, and facing it early saves the rest."""
+"""Tests of the drive to a target: the loop switches only to a better one, and stops early if it already faces it."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def view_of(**scores: float) -> TargetView:
 @pytest.mark.parametrize(
     ("near", "far", "current", "remaining", "better"),
     [
-        (0.9, 0.9, FAR, 7.0, NEAR),  # as good and much nearer
+        (0.9, 0.9, FAR, 7.0, NEAR),  # equally good and much nearer
         (0.86, 0.9, FAR, 7.0, NEAR),
-        (0.8, 0.9, FAR, 7.0, None),  # nearer, but not as good
+        (0.8, 0.9, FAR, 7.0, None),  # nearer, but a worse match
         (0.9, 0.9, NEAR, 2.0, None),
-        (0.7, 0.9, NEAR, 2.0, FAR),  # a better match
-        (0.8, 0.9, NEAR, 2.0, None),  # not by enough to turn for
-        (0.9, 0.9, FAR, 3.0, None),  # nearly there
-        (0.9, 0.9, FAR, math.nan, None),  # nobody knows how far it is
+        (0.7, 0.9, NEAR, 2.0, FAR),  # a clearly better match
+        (0.8, 0.9, NEAR, 2.0, None),  # better, but not enough to turn back
+        (0.9, 0.9, FAR, 3.0, None),  # almost at the target
+        (0.9, 0.9, FAR, math.nan, None),  # the remaining distance is unknown
     ],
 )
 def test_a_target_is_left_only_for_one_that_is_clearly_better(near, far, current, remaining, better):
-    found = better_target(view_of(e1=near, e2=far), current, [NEAR, FAR], HERE, remaining, CONFIG)
+    found = better_target(view_of(e1=near, e2=far), current, [NEAR, FAR], HERE, remaining)
     assert (found[0] if found else None) is better
 
 
@@ -76,10 +76,10 @@ def test_where_it_can_be_faced_from_here_the_pose_is_here():
 @pytest.mark.parametrize(
     ("here", "goal", "excluded"),
     [
-        ((1.0, 5.0, 0.0), (4.2, 5.0, 0.0), ()),  # too far away
-        ((4.0, 5.0, 0.0), (4.1, 5.0, 0.0), ()),  # as good as there
-        ((4.0, 5.0, 0.0), (5.0, 4.2, 1.57), ((4.0, 5.0, 0.0),)),  # tried before
-        ((20.0, 5.0, 0.0), (5.0, 4.2, 1.57), ()),  # off the map
+        ((1.0, 5.0, 0.0), (4.2, 5.0, 0.0), ()),  # too far from the target
+        ((4.0, 5.0, 0.0), (4.1, 5.0, 0.0), ()),  # saves too little
+        ((4.0, 5.0, 0.0), (5.0, 4.2, 1.57), ((4.0, 5.0, 0.0),)),  # this pose was tried before
+        ((20.0, 5.0, 0.0), (5.0, 4.2, 1.57), ()),  # outside the map
     ],
 )
 def test_elsewhere_the_way_goes_on(here, goal, excluded):
@@ -111,5 +111,5 @@ def test_where_the_edge_of_its_table_hides_it_the_way_goes_on():
         scene.apply(SceneDelta(0.0, 1, 0, (bag, table)))
         return pose_here(room(), here, bag, (), goal, CONFIG, scene)
 
-    assert on_a_table_from(4.85) is not None  # its edge is right before the bag
+    assert on_a_table_from(4.85) is not None  # the table's edge is right in front of the bag
     assert on_a_table_from(4.2) is None

@@ -1,4 +1,4 @@
-"""What is ambiguous ends with a question, and the answer goes on with the one that was chosen."""
+"""Tests of questions back: an ambiguous search ends with a question, and the answer continues it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,22 @@ from lodestar.agent.errands.commands import Choice, OpenQuestions
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode, QuestionUnknown
 from lodestar.agent.loop.pointing import PointingRefused
-from lodestar.language.directive import Constraint, ConstraintKind, Directive, Step, StepKind
+from lodestar.language.directive import (
+    AmbiguousDirective,
+    CannotObey,
+    Constraint,
+    ConstraintKind,
+    Directive,
+    Step,
+    StepKind,
+)
+from lodestar.language.directive_parsers import AskingDirectives
 from lodestar.query.ambiguity import choices_in_words
 from lodestar.scene.records import Region
 
 
 def asked(**changes):
-    """A world whose robot could not tell 3 from 7, and its result."""
+    """Return a world whose robot could not distinguish entities 3 and 7, and its result."""
     world = world_of({3: 0.70, 7: 0.71})
     world.loop.start(find(**changes), 0.0)
     world.run()
@@ -75,8 +84,9 @@ def test_a_question_does_not_outlive_the_clock():
         world.loop.point_out(world.mirror.entities[3].mean, 2.0)
 
 
-def test_open_questions_are_bounded_and_their_ids_are_those_of_this_process():
-    questions = OpenQuestions(LoopConfig(open_questions=2), "ab12")
+def test_open_questions_are_bounded_and_their_ids_are_those_of_this_process(monkeypatch):
+    monkeypatch.setattr("lodestar.agent.errands.commands.LOOP_OPEN_QUESTIONS", 2)
+    questions = OpenQuestions(LoopConfig(), "ab12")
     choice = (Choice("yes", find()),)
     first, second, third = (questions.ask("?", choice, 0.0) for _ in range(3))
     assert third.id == "ab12-3" and questions.answered(second.id, 1, 1.0).words == "yes"
@@ -112,7 +122,7 @@ def test_choices_are_told_apart_as_a_person_would():
 
 @pytest.mark.parametrize("gone", [True, False])
 def test_the_question_is_of_the_failure_that_is_told(gone):
-    """The first stop of a patrol is ambiguous; of the second, nothing is found, or it is as ambiguous."""
+    """The first stop of a patrol is ambiguous; at the second, nothing is found, or it is ambiguous too."""
     world = world_of({3: 0.70, 7: 0.71})
     stops = thing("red chair"), thing("green table")
     world.loop.start(Directive("look", (Step(StepKind.PATROL, stops=stops),)), 0.0)
@@ -126,3 +136,19 @@ def test_the_question_is_of_the_failure_that_is_told(gone):
         assert result.error_code is ErrorCode.TARGET_NOT_FOUND and result.question is None
     else:
         assert result.error_code is ErrorCode.AMBIGUOUS and "green table" in result.question.text
+
+
+@pytest.mark.parametrize("manner", ["without moving", "slowly", "quietly", "backwards"])
+@pytest.mark.parametrize(
+    "words", ["nip into the pantry and wait", "make for the lab with no detour through the kitchen"]
+)
+def test_an_answer_begins_nothing_that_the_same_words_would_not_begin(manner, words):
+    """A reading that was asked back passes the checks of every directive when it is chosen."""
+    with pytest.raises(AmbiguousDirective) as doubt:
+        AskingDirectives().parse(f"{manner}, {words}")
+    world = world_of({3: 0.70})
+    choices = tuple(Choice(said, directive) for said, directive in doubt.value.readings)
+    question = world.loop.ask(str(doubt.value), choices, 0.0)
+    with pytest.raises(CannotObey, match=manner):
+        world.loop.answer(question.id, 1, 0.0)
+    assert world.loop.directive is None

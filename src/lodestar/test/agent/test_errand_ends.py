@@ -1,4 +1,4 @@
-"""Ends of errands: nothing of one reaches the next, and no goal is sent for ever."""
+"""Tests of the ends of errands: no state passes to the next errand, and no goal is sent for ever."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from agent_fakes import World, entity, exploring, find, proposal, room, thing, t
 from test_loop_places import know_rooms
 
 from lodestar.agent.errands.commands import CancelGoal, SendGoal, State
-from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.config import LOOP_PLACE_TRIES, LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
+from lodestar.agent.loop.navigating import LOOP_MAX_NAVIGATION_FAILURES
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.grid.energy import EnergyBudget
 from lodestar.language.directive import UNTIL_CANCELLED, Directive, Pose, Scope, Step, StepKind
@@ -24,7 +25,7 @@ def do(*steps: Step, **changes) -> Directive:
 
 
 def once(goal):
-    """An explorer that has one goal, and sees on the way that nothing is left there."""
+    """Return an explorer that has one goal, and reports on a review that nothing is left there."""
     asked = []
 
     def answer(request):
@@ -35,7 +36,7 @@ def once(goal):
 
 
 def stops_short(world: World, beyond: float, at: float) -> None:
-    """The navigator says that it has come to goals with x > beyond, and stands at x = at."""
+    """Make the navigator report success for goals with x > beyond, with the robot at x = at."""
     carry_out = world._carry_out
 
     def stopped(command):
@@ -60,7 +61,8 @@ def test_a_step_that_ends_takes_its_goal_back(then):
 
 
 def test_a_goal_is_watched_while_the_next_one_is_decided_on():
-    said = iter([proposal(8.0, 8.0), RejectionReason.EXPLORED])  # the second is about the goal under way
+    # the second answer is to a review of the current goal
+    said = iter([proposal(8.0, 8.0), RejectionReason.EXPLORED])
 
     def answer(request):
         one = next(said, RejectionReason.NO_PROPOSAL)
@@ -77,7 +79,7 @@ def test_a_goal_is_watched_while_the_next_one_is_decided_on():
     world.loop.start(find(), 0.0)
     world.run(until=lambda: world.loop.state is State.NAVIGATING)
     world.run(until=lambda: world.loop.state is State.DECIDING)
-    world._drive = lambda: None  # from now on the robot is held, and the navigator says nothing
+    world._drive = lambda: None  # from now on the robot is held, without navigation events
     world.run(10.0, until=lambda: world.goal is None)
     assert world.goal is None and world.result is None
 
@@ -132,7 +134,7 @@ def test_a_charger_that_is_never_come_to_ends_the_directive():
     world.loop.start(do(Step(StepKind.EXPLORE), times=UNTIL_CANCELLED), 0.0)
     world.run(600.0)
     assert world.result.error_code is ErrorCode.ENERGY and "Could not come back" in world.result.error_msg
-    assert sum(command.expert == "charger" for command in world.of(SendGoal)) == LoopConfig().place_tries
+    assert sum(command.expert == "charger" for command in world.of(SendGoal)) == LOOP_PLACE_TRIES
 
 
 @pytest.mark.parametrize(
@@ -151,7 +153,7 @@ def test_a_room_that_is_never_come_into_is_given_up(kind):
     world.loop.start(do(step), 0.0)
     world.run(400.0)
     assert world.result.error_code is ErrorCode.TARGET_UNREACHABLE
-    assert len(world.of(SendGoal)) <= 2 * LoopConfig().place_tries
+    assert len(world.of(SendGoal)) <= 2 * LOOP_PLACE_TRIES
 
 
 def test_a_goal_in_a_zone_is_refused_with_the_words_of_the_validator():
@@ -203,7 +205,7 @@ def test_the_way_back_round_a_wall_is_planned():
 
 
 def test_failed_drives_and_short_arrivals_at_one_place_add_up():
-    """A short arrival is no reason to forget the drives that failed before it."""
+    """A short arrival does not reset the count of failed drives before it."""
     world = World(step=0.2)
     carry_out, sent = world._carry_out, []
 
@@ -220,13 +222,12 @@ def test_failed_drives_and_short_arrivals_at_one_place_add_up():
     world._carry_out = carried_out
     world.loop.start(do(Step(StepKind.GO, pose=Pose(8.0, 8.0))), 0.0)
     world.run(600.0)
-    config = LoopConfig()
     assert world.result.error_code is ErrorCode.NAVIGATION_FAILED
-    assert len(sent) <= config.place_tries + config.max_navigation_failures - 1
+    assert len(sent) <= LOOP_PLACE_TRIES + LOOP_MAX_NAVIGATION_FAILURES - 1
 
 
 class Strict:
-    """A validator that notes what it accepts, and accepts nothing once `is_shut`."""
+    """Validator that records accepted traces, and rejects all once `is_shut`."""
 
     def __init__(self, validator):
         self._validator, self.accepted, self.is_shut = validator, [], False
@@ -251,7 +252,7 @@ class Strict:
     "code", [(208, "no valid path"), (106, "stuck"), (0, "")], ids=["no way", "stuck", "fine"]
 )
 def test_no_goal_leaves_the_loop_without_the_validators_word(code, shuts):
-    """Steps aside, looks and goals that are sent again are checked too."""
+    """Steps aside, looks and resent goals are validated too."""
     world = World(step=0.2, answers={"semantic_map": towards_target, "frontier": exploring((2.0, 8.0, 0.0))})
     world.mirror.put(entity(7, 8.0, 5.0))
     world.targets.scores = {7: 0.9}

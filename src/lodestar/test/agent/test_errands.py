@@ -1,4 +1,4 @@
-"""Errands in any order, with anything that goes wrong meanwhile: the rules of `errand_rules` hold after every tick.
+"""Property tests of errands in random order with random faults: the rules of `errand_rules` hold after every tick.
 
 `make test` runs a bounded number of examples, `pytest --hypothesis-profile=long` 20,000.
 """
@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from agent_fakes import EXPERTS, thing
 from errand_navigator import MANNERS
-from errand_rules import EQUAL_GOALS, RULES
+from errand_rules import EQUAL_GOALS, RULES, short_timeouts  # noqa: F401
 from errand_stage import Stage, affords, building
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -78,7 +78,7 @@ searches = st.builds(
     st.sampled_from([StepKind.FIND, StepKind.COUNT, StepKind.LIST]),
     st.sampled_from(("blue bottle", "old clock")),
 )
-CHARGERS = [(2.0, 2.0), (3.2, 1.2), (7.9, 4.0)]  # the last one stands in the wall, as docks do
+CHARGERS = [(2.0, 2.0), (3.2, 1.2), (7.9, 4.0)]  # the last one stands in the wall, like a dock
 spans = st.sampled_from([0.25, 2.0, 15.0, 60.0, 95.0])
 EXPERT_MANNERS = (
     "prompt", "prompt", "late", "very late", "twice", "silent", "nothing", "rubbish", "into walls", "another errand",
@@ -86,7 +86,7 @@ EXPERT_MANNERS = (
 
 
 class Errands(RuleBasedStateMachine):
-    """One robot, one day."""
+    """Random events for one robot in one building."""
 
     judged = RULES
 
@@ -97,7 +97,7 @@ class Errands(RuleBasedStateMachine):
             self.stage.put(identity, x, y, words)
 
     def _go_on(self, directive: Directive, seconds: float) -> None:
-        """Time passes, with this directive where none runs."""
+        """Advance time, after starting this directive if none runs."""
         if self.stage.over:
             self.stage.start(directive)
         self.stage.run(seconds, until=lambda: self.stage.over)
@@ -129,7 +129,7 @@ class Errands(RuleBasedStateMachine):
         self.stage.pause(False)
         self.stage.run(then, until=lambda: self.stage.over)
 
-    # --- the others ---------------------------------------------------------------------------------------------
+    # --- other events -------------------------------------------------------------------------------------------
 
     @rule(manner=st.sampled_from(MANNERS), directive=directives, seconds=spans)
     def navigate(self, manner: str, directive: Directive, seconds: float) -> None:
@@ -206,7 +206,7 @@ class Errands(RuleBasedStateMachine):
         self._go_on(directive, seconds)
 
     def teardown(self) -> None:
-        """Whatever runs ends by itself or on request, and the next directive is done."""
+        """End the current directive, by itself or by request, then complete one more."""
         stage = getattr(self, "stage", None)
         if stage is None:
             return
@@ -228,7 +228,7 @@ TestErrands.settings = settings(
 
 
 def test_a_return_that_is_repeated_at_its_goal_has_come_each_time_and_one_that_falls_short_ends():
-    """Found by the day above: a navigator that stops short of a goal still is there where the robot stands on it."""
+    """Found by the random tests: a navigator that stops short of the goal, on a repeated return to it."""
     back = Step(StepKind.RETURN)
     stage = Stage(judged=RULES)
     stage.jump(2.0, 2.0)
@@ -256,7 +256,7 @@ def test_a_return_that_is_repeated_at_its_goal_has_come_each_time_and_one_that_f
     suppress_health_check=list(HealthCheck),
 )
 def test_an_errand_that_is_over_changes_no_later_one(first, seconds, second, wall):
-    """The second directive goes the same way after the first as alone, where the facts are the same."""
+    """The second directive takes the same path after the first as alone, if the facts are equal."""
     judged = ("it never fails",)
     after = Stage(wall=wall, judged=judged)
     for identity, (words, (x, y)) in enumerate(zip(THINGS, PLACES), 1):
@@ -289,7 +289,7 @@ def test_an_errand_that_is_over_changes_no_later_one(first, seconds, second, wal
     suppress_health_check=list(HealthCheck),
 )
 def test_every_search_of_the_real_explorer_looks_for_itself(first, second, hours):
-    """A search that finds nothing has looked, however many went before it in the same process."""
+    """A search without a find has looked at the floor itself, however many searches preceded it."""
     stage = Stage(real_explorer=True, side=5.0, pose=np.array([2.0, 2.0, 0.0]))
     for directive in (first, second):
         stage.start(directive, 300.0)

@@ -1,7 +1,7 @@
-"""Errands in any order, some of which are a user's skills, whose ends come late, twice, never, or fail.
+"""Property tests of errands with user skills, whose ends come late, twice, never, or as failures.
 
-The rules of `errand_rules` hold, and of an arm: it moves only while the loop waits for it, the base does not move then,
-and every action has one end.
+The rules of `errand_rules` hold. The arm moves only while the loop waits for it, the base does not move then, and
+every action has one end.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from agent_fakes import EXPERTS, thing
-from errand_rules import Broken
+from errand_rules import Broken, short_timeouts  # noqa: F401
 from errand_stage import FixedPolicy, Stage
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -33,7 +33,7 @@ Pick: {phase: AT, patience: 6.0, requires: [{predicate: Near, arguments: [robot,
 Place: {phase: AT, patience: 6.0, confirms: [{predicate: "On", arguments: [$1, $2]}]}
 Wave: {phase: IDLE, patience: 6.0}
 """
-#: How an arm ends: after how many seconds, and with what; None = it never says a word.
+#: Ends of the arm's actions: seconds and result; None = it never reports.
 ARMS: dict[str, list[tuple[float, SkillEnd]]] = {
     "prompt": [(0.0, SkillEnd(True))],
     "slow": [(3.0, SkillEnd(True))],
@@ -60,12 +60,12 @@ directives = st.lists(st.one_of(skills, steps), min_size=1, max_size=4).map(
 
 @dataclass
 class ArmStage(Stage):
-    """A stage whose robot has an arm. arm: how it ends what it is asked for."""
+    """Stage whose robot has an arm. arm: the end of its actions."""
 
     arm: str = "prompt"
 
     def __post_init__(self) -> None:
-        self.moving: dict[int, str] = {}  # skills that the arm is busy with: ticket -> id of the trace
+        self.moving: dict[int, str] = {}  # skills in progress: ticket -> id of the trace
         self.asked_of_arm: list[str] = []
         super().__post_init__()
         policy = FixedPolicy(LinUcbConfig(mixing=0.0), EXPERTS, FEATURES, np.random.default_rng(0))
@@ -104,7 +104,7 @@ class ArmStage(Stage):
             raise Broken("the base may move while the arm does")
 
     def judge_ends(self) -> None:
-        """Every skill that was begun has one end."""
+        """Check that every started skill has exactly one end."""
         outcomes = [c.outcome for c in self.commands if isinstance(c, RecordOutcome)]
         ends = Counter(o.trace_id for o in outcomes if o.result is not Result.ROLLED_BACK or o.is_final)
         wrong = {i: ends[i] for i in self.asked_of_arm if ends[i] != 1}
@@ -112,7 +112,7 @@ class ArmStage(Stage):
 
 
 class SkilledErrands(Errands):
-    """The same day with an arm."""
+    """Random events for a robot with an arm."""
 
     @initialize(wall=st.booleans(), placed=st.lists(things, max_size=3, unique=True))
     def begin(self, wall: bool, placed: list[str]) -> None:

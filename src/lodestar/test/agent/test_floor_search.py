@@ -1,4 +1,4 @@
-"""The choice of the floor on which a search goes on: nobody goes to and fro, whatever numbers the floors show."""
+"""Tests of the choice of the floor to search: the robot does not go to and fro, whatever numbers the floors give."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GOALS = [np.zeros(3)]
 
 
 class Search:
-    """A search over floors in a row, each joined to the next, that finds nothing. A floor shows what `left` says."""
+    """Search without a find over floors in a row. left: returns a floor's remaining area by the time spent there."""
 
     def __init__(self, floors: int, way: float, left: Callable[[int, float], FloorLeft]) -> None:
         records = tuple(Floor(i + 1, i, 3.0 * i) for i in range(floors))
@@ -42,20 +42,20 @@ class Search:
         )  # fmt: skip
         transitions = SimpleNamespace(redecide=lambda run: None)
         self.way, self._left = way, left
-        self.typical = 0.0  # m^2 of another floor, that the judge was last told of
+        self.typical = 0.0  # m^2 of another floor, as last passed to the judge
         self.search = FloorSearch(self.context, transitions, trip)
         self.run = SimpleNamespace(
             step=find().steps[0], step_index=0, floors=FloorTour(), started=0.0, text="", constraints=()
         )
         self.stays: dict[int, float] = dict.fromkeys(range(1, floors + 1), 0.0)  # s of search by floor
-        self.crossings: list[tuple[int, int, bool]] = []  # from, to, and whether the floor was explored
+        self.crossings: list[tuple[int, int, bool]] = []  # (from, to, floor was explored completely)
 
     @property
     def here(self) -> int:
         return self.context.facts.building.active
 
     def until_over(self, limit: float) -> None:
-        """Decide until everything is explored, or `limit` seconds are over."""
+        """Decide until all floors are explored, or `limit` seconds have passed."""
         judge = SimpleNamespace(left=lambda *told: self._told(told[-1]))
         while self.context.now < limit:
             left = self._left(self.here, self.stays[self.here])
@@ -117,7 +117,8 @@ def test_it_goes_back_to_what_is_left_only_where_that_is_found_faster_than_the_r
     there = FloorRest(unseen, unseen / rate)
     for more in (0.5, 1.0, 2.0):
         here = FloorRest(unseen * more, unseen * more / (rate * ratio))
-        assert not here.is_slower(there, way)  # as fast or faster here: the way back earns nothing
+        # this floor is explored as fast or faster, so going back gains nothing
+        assert not here.is_slower(there, way)
     slow = FloorRest(unseen, unseen / rate + 2.0 * way + 1.0)
     assert slow.is_slower(there, way)
 
@@ -143,7 +144,7 @@ def test_a_barren_floor_is_left_for_a_new_one_and_one_that_shows_much_is_not() -
 )  # fmt: skip
 @settings(max_examples=60, deadline=None)
 def test_a_floor_that_was_just_come_to_is_as_large_as_the_other_one(area, rest, pace, way, slow) -> None:
-    """Its map shows little yet, so little of what it shows is left; the floor is not searched for that."""
+    """The new floor's map is small at first, so its small unseen rest must not count as a small floor."""
 
     def left(floor: int, stayed: float) -> FloorLeft:
         known = min(5.0 + pace * stayed, area)

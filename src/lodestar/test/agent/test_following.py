@@ -1,4 +1,4 @@
-"""A goal under way and the places to come back to move with the part of the map that they lie in."""
+"""Tests that a current goal and the places to return to move with the part of the map that contains them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar.language.directive import Directive, Pose, Step, StepKind
 
 
 def driving(goal=(2.0, 8.0, 0.0)) -> World:
-    """A robot on its way to an explorer's goal, whose map <- odom is known."""
+    """Return a world whose robot drives to an explorer's goal, with a known map <- odom."""
     world = World(answers={"frontier": exploring(goal)})
     world.loop.start(find(), 0.0)
     world.run(until=lambda: bool(world.of(SendGoal)) and world.pose[1] > 2.5)
@@ -30,7 +30,7 @@ def told(world: World, map_from_odom: np.ndarray, stamp: float | None = None) ->
 
 
 def bent(goal_moves: np.ndarray) -> MapCorrection:
-    """Return a correction that moves the part around the goal, and neither the robot's nor the first place's."""
+    """Return a correction that moves the part around the goal, but neither the robot nor the start."""
     moves, places = np.array([np.eye(4), goal_moves]), np.array([(2.0, 2.0, 0.0), (2.0, 8.0, 0.0)])
     return MapCorrection(np.eye(4), np.arange(2), np.arange(2.0), places, moves)
 
@@ -68,7 +68,7 @@ def test_a_goal_that_hardly_moves_stays():
 @pytest.mark.parametrize("heading", [None, 0.0])
 @pytest.mark.parametrize("steps", [1, 2])
 def test_a_place_that_was_named_as_numbers_is_come_to_where_the_map_has_it_now(steps, heading):
-    """Also where it is that of a later step, and on arrival: the place of before is not gone to again."""
+    """The same holds for the place of a later step, and on arrival: the robot does not drive to the old place again."""
     world, move = World(), planar_transform(0.5, 0.2, 0.0)
     first = Step(StepKind.GO, pose=Pose(2.0, 3.0))
     named = Step(StepKind.GO, pose=Pose(2.0, 8.0, heading))

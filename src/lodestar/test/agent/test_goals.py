@@ -1,4 +1,4 @@
-"""Excluded goals stay excluded until the map around them changes."""
+"""Tests that excluded goals stay excluded until the map around them changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GOAL = (5.0, 5.0, 0.0)
 
 
 def changed(grid: OccupancyGrid2D, share: float) -> OccupancyGrid2D:
-    """The grid with a square about (5, 5) occupied that fills a share of the window of 1.5 m."""
+    """Return the grid with an occupied square about (5, 5) that fills a share of the window of 1.5 m."""
     cells = grid.cells.copy()
     half = round(1.5 * share**0.5 / grid.resolution)
     cells[50 - half : 50 + half, 50 - half : 50 + half] = 100

@@ -1,4 +1,4 @@
-"""Which errand is next: order, repetition, stops, and what going to a thing means."""
+"""Tests of the order of errands: sequence, repetition, stops, and going to an object."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def spot(category: str) -> Item:
     [
         (Step(GO, KITCHEN), GO),
         (Step(GO, CHAIR), FIND),
-        (Step(GO, LAB), GO),  # an operator calls a room so
+        (Step(GO, LAB), GO),  # an operator has given a room this name
         (Step(GO, thing("laboratory bench")), FIND),
         (Step(GO, spot("spot")), GO),
         (Step(GO, spot("lamp")), FIND),

@@ -1,4 +1,4 @@
-"""A failure that the diagnosis cannot tell is put to a language model, while the robot stands."""
+"""Tests of undiagnosed failures, which are put to a language model while the robot stands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar.worldmodel.outcomes import ActionOutcome
 
 
 class FakeAdviser:
-    """Says what it is told to, from a moment on."""
+    """Adviser that gives a fixed answer from a given time on."""
 
     def __init__(self) -> None:
         self.config = AdviserConfig(asks_model=True)
@@ -40,7 +40,7 @@ def adviser() -> FakeAdviser:
 
 @pytest.fixture
 def world(adviser: FakeAdviser) -> World:
-    """A robot whose drive to a chair has ended for a reason that nothing tells."""
+    """Return a world whose robot's drive to a chair has ended for an undetermined reason."""
     world = World(
         answers={"semantic_map": towards_target, "frontier": exploring((2.0, 8.0, 0.0))}, adviser=adviser
     )
@@ -57,7 +57,7 @@ def world(adviser: FakeAdviser) -> World:
 
 
 def _diagnosed(world: World) -> list[ActionOutcome]:
-    """The ends of actions that were diagnosed."""
+    """Return the outcomes of actions that were diagnosed."""
     outcomes = [command.outcome for command in world.of(RecordOutcome)]
     return [one for one in outcomes if one.diagnosis is not None and one.is_final]
 

@@ -1,4 +1,4 @@
-"""Whatever fails, the robot stands: errors in the loop itself, a clock that goes back, a pose that is lost."""
+"""Tests that the robot stands after any fault: errors in the loop, a clock that goes back, a lost pose."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def explored(request):
 
 @pytest.mark.parametrize(("seen", "code"), [(True, ErrorCode.TARGET_NOT_FOUND), (False, ErrorCode.NO_EXPERT)])
 def test_a_search_that_saw_nothing_at_all_does_not_say_that_the_thing_is_absent(seen, code):
-    """Perception has died: to explore everything blindly proves nothing."""
+    """Perception has died: exploring without it proves nothing."""
     goals = iter([(2.0, 8.0, 0.0), (7.0, 8.0, 0.0)] * 4)
 
     def answer(request):

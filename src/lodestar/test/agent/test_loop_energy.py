@@ -1,4 +1,4 @@
-"""The battery: the robot turns back in time, and says why."""
+"""Tests of the battery: the robot turns back in time, and reports the reason."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from lodestar.agent.errands.commands import SendGoal
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.paths import path_lengths
+from lodestar.language.directive import Directive, Pose, Step, StepKind
 
 FAR = ((8.0, 8.0, 0.0), (8.0, 2.0, 0.0), (2.0, 8.0, 0.0), (5.0, 5.0, 0.0))
 
@@ -81,7 +82,7 @@ def test_a_battery_that_lasts_for_no_goal_sends_it_to_the_charger():
 
 @given(st.floats(0.0, 40.0), st.floats(0.0, 8.0), st.floats(1.0, 9.0), st.floats(1.0, 9.0), st.booleans())
 def test_what_is_said_of_the_battery_is_true(left, reserve, x, y, walled):
-    """Whatever is left, and wherever the charger is: it is said to last where it does, and only there."""
+    """For every charge and charger, the report says that the battery lasts if and only if it does."""
     grid = room()
     if walled:
         grid.cells[:88, 48:52] = 100
@@ -108,8 +109,41 @@ def test_what_is_said_of_the_battery_is_true(left, reserve, x, y, walled):
 @pytest.mark.parametrize("expert", ["frontier", "semantic_map", "ego_vlm"])
 def test_no_expert_sends_it_farther_than_there_and_back(expert):
     world = World(answers={expert: proposal(8.0, 8.0)})
-    world.loop.on_energy(EnergyBudget(range_left=16.0, charger=(2.0, 2.0), reserve=2.0))  # 8.5 m there
+    # the path there is 8.5 m
+    world.loop.on_energy(EnergyBudget(range_left=16.0, charger=(2.0, 2.0), reserve=2.0))
     world.loop.start(find(), 0.0)
     world.run(20.0)
     assert [command.expert for command in world.of(SendGoal)] in ([], ["charger"])
     assert "no goal that is left leaves enough for the way back" in world.result.report
+
+
+@pytest.mark.parametrize("limit", [1.0, 20.0, 40.0])
+def test_the_time_limit_does_not_cut_the_way_to_the_charger(limit):
+    """Once the battery demands the way back, the robot comes back, whenever the directive's time ends."""
+    world = World(answers={"frontier": exploring(*FAR)})
+    budget = EnergyBudget(range_left=20.0, charger=(2.5, 2.0), reserve=2.0)
+    world.loop.on_energy(budget)
+    world.loop.start(find(), 0.0, time_limit=600.0)
+    world.run(until=lambda: world.loop._context.run.charging)
+    world.loop._context.run.time_limit = world.now - world.loop._context.run.started + limit - 1.0
+    world.run()
+    assert world.result.error_code is ErrorCode.ENERGY and "there now" in world.result.error_msg
+    assert math.dist(world.pose[:2], budget.charger) < 0.2
+
+
+@pytest.mark.parametrize("limit", [1.0, 10.0])
+def test_the_time_limit_does_not_cut_a_step_that_returns_when_the_battery_demands_it(limit):
+    """A step that returns is not replaced by the trip to the charger, and ends there all the same."""
+    world = World()
+    budget = EnergyBudget(range_left=18.0, charger=(2.5, 2.0), reserve=2.0)
+    world.loop.on_energy(budget)
+    steps = Step(StepKind.GO, pose=Pose(7.0, 7.0)), Step(StepKind.RETURN)
+    world.loop.start(Directive("", steps), 0.0, time_limit=600.0)
+    run = world.loop._context.run
+    world.run(until=lambda: run.step.kind is StepKind.RETURN)
+    world.loop.on_energy(EnergyBudget(range_left=9.0, charger=(2.5, 2.0), reserve=2.0))
+    world.run(until=lambda: run.returning)
+    run.time_limit = world.now - run.started + limit - 1.0
+    world.run()
+    assert not run.charging and world.result.success
+    assert math.dist(world.pose[:2], (2.0, 2.0)) < 0.3

@@ -1,4 +1,4 @@
-"""Experts answer late, wrongly, or not at all; who may be chosen, and what is asked."""
+"""Tests of late, wrong and missing answers of experts, of admissible choices, and of requests."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from agent_fakes import TARGET, World, entity, exploring, find, proposal, toward
 
 from lodestar.agent.errands.commands import EmbedPhrases, RecordDecision, RequestProposals, SendGoal
 from lodestar.agent.errands.context import make_context
+from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import ActionKind
 from lodestar.selection.decisions import Outcome
@@ -29,7 +30,7 @@ def test_a_late_expert_does_not_keep_the_others_waiting():
     world = World(answers={"ego_vlm": "silent", "frontier": exploring((2.0, 8.0, 0.0))})
     world.loop.start(find(), 0.0)
     world.run(until=lambda: bool(world.of(SendGoal)))
-    assert world.now == pytest.approx(world.config.expert_deadline, abs=0.35)
+    assert world.now == pytest.approx(LoopConfig().expert_deadline, abs=0.35)
 
 
 def test_answers_to_old_questions_are_dropped():
@@ -106,7 +107,7 @@ def test_a_refused_proposal_is_not_driven_and_the_other_arm_takes_over_in_the_sa
     checked = []
 
     class Doubter:
-        """Refuses every goal in the west."""
+        """Validator that rejects every goal in the west."""
 
         def check(self, trace):
             checked.append(trace.proposer)
@@ -133,7 +134,7 @@ THINKERS = ("semantic_map", "ego_vlm")
 
 
 class Thinking(World):
-    """A world whose reasoning experts answer `think` seconds after they were asked."""
+    """World whose reasoning experts answer `think` seconds after a request."""
 
     think = 20.0
 
@@ -174,7 +175,7 @@ def test_the_robot_decides_at_its_own_rate_while_a_reasoner_thinks():
     swift = World(answers={"frontier": exploring(*CORNERS)})
     swift.loop.start(find(), 0.0)
     swift.run(until=lambda: len(swift.of(SendGoal)) == 5)
-    assert slow <= swift.now + world.config.expert_deadline + 1.0, "it waits for them once"
+    assert slow <= swift.now + LoopConfig().expert_deadline + 1.0, "it waits for them once"
     asked = [name for command in world.of(RequestProposals) for name in command.experts]
     assert asked.count("semantic_map") <= slow / world.think + 1, "who thinks is not asked again"
 
@@ -195,7 +196,7 @@ def test_a_late_proposal_is_used_in_the_next_epoch():
 
 
 def prefers(policy, name):
-    """Chooses this arm wherever it is admissible."""
+    """Make the policy choose this arm wherever it is admissible."""
     choose = policy.choose
 
     def chosen(contexts, admissible):
@@ -222,7 +223,7 @@ def test_a_target_in_view_is_gone_to_while_everybody_thinks():
 def test_something_likely_near_by_is_looked_at_while_everybody_thinks():
     world = Thinking(answers={"frontier": exploring(*CORNERS)})
     world.mirror.put(entity(8, 4.0, 2.0))
-    world.targets.scores[8] = 0.59  # below what is accepted
+    world.targets.scores[8] = 0.59  # below the acceptance threshold
     world.config = replace(world.config, query=replace(world.config.query, promising=0.5))
     world.loop._context.config = world.config
     world.loop.start(find(), 0.0)

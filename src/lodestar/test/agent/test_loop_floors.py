@@ -1,4 +1,4 @@
-"""The loop between floors: it has no goal where it does not know its floor, and none of a floor that it has left."""
+"""Tests of the loop between floors: no goals while the floor is unknown, and none of a floor that was left."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def to_level(level: int) -> Directive:
 
 
 def cross(made: World) -> TakePassage:
-    """Run until the robot takes the flight."""
+    """Run until the robot takes the flight of stairs; return the command."""
     made.run(until=lambda: made.loop.state is State.CROSSING)
     made.advance()
     return made.of(TakePassage)[-1]
@@ -134,7 +134,7 @@ def test_whatever_stops_it_on_the_steps_cancels_the_walk(way: str) -> None:
     elif way == "hold":
         made.loop.hold(True, made.now)
     else:
-        for command in made.loop.tick(made.now + 6.0):  # no pose comes
+        for command in made.loop.tick(made.now + 6.0):  # ticks without any new pose
             made.commands.append(command)
     assert not made.loop.motion_allowed
     made.advance()
@@ -192,7 +192,7 @@ def test_a_charger_on_another_floor_is_not_gone_to_on_this_one() -> None:
 )
 @settings(max_examples=25, deadline=None)
 def test_the_way_back_takes_nothing_that_the_operator_does_not_allow(x, left, kind, others) -> None:
-    """Neither as a walk nor as the end of the battery's way on this floor; the robot says why it cannot come."""
+    """This holds for walks and for the battery's way back; the robot reports the reason."""
     down = replace(FLIGHT, kind=kind, low=(14.0, 5.0), high=(8.0, 5.0), heading=math.pi)
     stairs = kind is not PassageKind.STAIRS and others
     made = World(
@@ -221,7 +221,7 @@ def test_the_way_back_takes_nothing_that_the_operator_does_not_allow(x, left, ki
 @given(level=st.one_of(st.integers(-9, -1), st.integers(3, 300)), kind=st.sampled_from(list(PassageKind)))
 @settings(max_examples=15, deadline=None)
 def test_a_level_that_the_building_does_not_have_is_neither_sought_nor_ridden_to(level, kind) -> None:
-    """A lift would lead there as to any level, and people would be asked for it."""
+    """A lift would lead to any level, so people would be asked to press the button."""
     config = FloorsConfig(stairs=True, lifts=True, lowest=0, highest=2)
     made = World(answers={"frontier": exploring(*FAR)}, config=LoopConfig(floors=config))
     made.loop.on_building(replace(FIRST, passages=(replace(FLIGHT, kind=kind),)))
@@ -288,4 +288,5 @@ def test_a_patrol_of_all_floors_goes_to_the_next_one() -> None:
     made.loop.on_skill(made.of(TakePassage)[-1].ticket, SkillEnd(True, ""))
     made.loop.on_building(SECOND)
     made.run(60.0)
-    assert made.result is not None and len(made.of(TakePassage)) == 1  # no third floor is known
+    # no passage was taken again, as no third floor is known
+    assert made.result is not None and len(made.of(TakePassage)) == 1

@@ -1,4 +1,4 @@
-"""A pose, a camera, a battery or a navigator that is lost in the loop, and failures in any order."""
+"""Tests of a lost pose, camera, battery or navigator in the loop, and of failures in any order."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_pose_that_does_not_fit_the_map_ends_the_directive():
     world = known_chair_world()
     world.run(until=lambda: world.pose[0] > 4.0)
     world.pose = world.pose + np.array([0.0, 1.5, 0.0])
-    for row in range(8):  # walls everywhere around
+    for row in range(8):  # walls all around the robot
         block(world, 3.0, 6.5, 2.0 + row, 2.2 + row)
     world.run(60.0)
     assert world.result.error_code is ErrorCode.TF_ERROR
@@ -60,7 +60,7 @@ def test_a_camera_that_falls_silent_is_noticed_before_the_arrival():
     world.run(60.0)
     assert world.result.error_code is ErrorCode.NO_EXPERT
     assert outcomes_of(world, Result.ROLLED_BACK)[0].diagnosis.cause is Cause.SENSOR_FAULT
-    assert math.dist(world.pose[:2], FACING[:2]) > 0.5  # it did not drive there blindly
+    assert math.dist(world.pose[:2], FACING[:2]) > 0.5  # the robot did not drive there without sensors
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_camera_that_falls_silent_is_noticed_before_the_arrival():
 )
 @pytest.mark.parametrize("state", [State.NAVIGATING, State.VERIFYING, State.DIAGNOSING])
 def test_a_pose_or_a_lidar_that_falls_silent_is_diagnosed(pose_comes, cause, code, state):
-    world = known_chair_world(config=LoopConfig(verify_time=60.0, stuck_time=60.0))
+    world = known_chair_world(config=LoopConfig(stuck_time=60.0, verify_time=60.0))
     if state is State.VERIFYING:
         world.sees = False
         world.run(until=lambda: world.loop.state is state)
@@ -85,7 +85,7 @@ def test_a_pose_or_a_lidar_that_falls_silent_is_diagnosed(pose_comes, cause, cod
         if pose_comes:
             world.loop.on_pose(world.pose, world.now)
             world.loop.on_sight(world.now)
-        if state is State.DIAGNOSING:  # it stands and looks
+        if state is State.DIAGNOSING:  # the robot stands and looks
             world.loop._context.run.under_way.case.until = world.now + 1.0
         world.commands += world.loop.tick(world.now)
     last = outcomes_of(world, Result.ROLLED_BACK)[-1]
@@ -144,7 +144,7 @@ def _left_out(run) -> tuple:
 @given(_FAILURES)
 @settings(max_examples=25, deadline=None)
 def test_the_same_action_is_never_done_twice_on_the_same_beliefs(failures):
-    """Beliefs: the grid, the scene, which goals and entities are left out, and which had their second, last chance."""
+    """Beliefs: the grid, the scene, the excluded goals and entities, and those that had their second, last chance."""
     world = known_chair_world()
     done: set[tuple] = set()
     sent = 0

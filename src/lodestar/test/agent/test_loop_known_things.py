@@ -1,4 +1,4 @@
-"""Known things that cannot be reached, and other things that stand in their place."""
+"""Tests of known objects that cannot be reached, and of other objects at their places."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_thing_that_is_seen_again_elsewhere_has_moved():
 
 
 def test_a_jump_while_the_robot_verifies_is_no_occlusion():
-    """The walls are drawn a second time, also before the target; that says nothing about it."""
+    """The walls are mapped a second time, also before the target; this must not count as an occlusion."""
     world = known_chair_world()
     world.sees = False
     world.run(until=lambda: world.loop.state is State.VERIFYING)
@@ -60,7 +60,7 @@ def test_a_jump_while_the_robot_verifies_is_no_occlusion():
 
 
 def test_a_second_one_is_not_taken_for_the_first_before_its_place_was_looked_at():
-    """Another one stands on the way; the robot turns to the place of the first, and sees that it stands there."""
+    """A look-alike stands beside the path; the robot turns to the place of the first object, and sees it there."""
     world = known_chair_world()
     world.sees = False
     world.run(until=lambda: world.pose[0] > 3.0)
@@ -88,7 +88,7 @@ def _no_viewpoint(request):
 
 
 def test_a_known_thing_to_which_no_way_leads_ends_the_search_in_time():
-    """There is always something left to explore."""
+    """The explorer always has another goal."""
     world = known_chair_world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
     world.answers["semantic_map"] = _no_viewpoint
     spots = [(2.0 + 0.5 * i, 8.0, 0.0) for i in range(12)]
@@ -113,7 +113,7 @@ def test_a_way_that_opens_in_time_is_taken():
 
 
 def test_a_goal_that_is_refused_as_out_of_reach_is_left_out_and_another_side_is_taken():
-    """Its expert would propose the same goal in every epoch."""
+    """Without the exclusion, its expert would propose the same goal in every epoch."""
     world = known_chair_world()
     asked = []
     towards = world.answers["semantic_map"]
@@ -133,7 +133,7 @@ def test_a_goal_that_is_refused_as_out_of_reach_is_left_out_and_another_side_is_
 
 
 def _shut(world) -> list[bool]:
-    """Abort each drive to the target while the list that is returned holds True."""
+    """Abort each drive to the target while the returned list holds True."""
     is_shut, drive = [True], world._drive
 
     def abort_near_the_target() -> None:
@@ -170,7 +170,7 @@ def test_what_stays_shut_ends_the_search_after_one_more_try():
 
 
 def _door(world, is_shut: bool) -> None:
-    """A wall at x = 5 m with a door of 1 m at y = 5 m."""
+    """Put a wall at x = 5 m with a door of 1 m at y = 5 m, closed or open."""
     grid = world.loop._context.facts.grid
     cells = room().cells.copy()
     cells[:45, 50] = cells[55:, 50] = 100
@@ -179,7 +179,7 @@ def _door(world, is_shut: bool) -> None:
 
 
 def test_a_door_that_was_shut_is_looked_at_again_before_the_search_ends():
-    """Nobody saw it open meanwhile, because the search went on elsewhere."""
+    """The search went on elsewhere, so the robot did not see the door open."""
     world = known_chair_world(config=LoopConfig(recovery=RecoveryConfig(search_time=20.0)))
     towards = world.answers["semantic_map"]
     run = world.loop._context.run

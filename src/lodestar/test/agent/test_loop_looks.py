@@ -1,4 +1,4 @@
-"""Looks have dates: a search looks again, a count takes what it looked at a moment ago from memory and says so."""
+"""Tests of looks with dates: a search looks again, a count reuses recent looks and reports it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from lodestar.grid.config import LookConfig
 from lodestar.language.directive import Directive, Step, StepKind
 
 CAMERA = PinholeCamera(640, 480, 380.0, 380.0, 319.5, 239.5)
-SIDE = 7.0  # m
+SIDE = 7.0  # m, side of the room
 
 
 class LookingWorld(World):
-    """A world whose explorer is the real one, and sees what a camera at the robot's pose sees."""
+    """World with the real explorer and a camera at the robot's pose."""
 
     def __post_init__(self) -> None:
         self.grid = room(SIDE)
@@ -38,13 +38,13 @@ class LookingWorld(World):
         self.look()
 
     def look(self) -> None:
-        """The camera takes an image."""
+        """Take an image with the camera."""
         optical = np.eye(4)
         optical[:3, :3], optical[:3, 3] = BODY_FROM_OPTICAL[:3, :3], (0.3, 0.0, 0.45)
         self.expert.add_view(planar_transform(*self.pose) @ optical, CAMERA, self.now)
 
     def follow(self, directive, seconds=400.0):
-        """The result of a directive, and the number of its goals."""
+        """Return the result of a directive, and the number of its goals."""
         ended, goals = len(self.of(Finish)), len(self.of(SendGoal))
         self.loop.start(directive, self.now)
         end = self.now + seconds
@@ -92,7 +92,7 @@ def test_a_count_looks_again_where_the_looks_are_too_old():
 
 def test_a_count_does_not_take_a_thing_that_it_sees_anew_from_memory(world):
     world.follow(one(StepKind.COUNT, "red chair"))
-    world.pose = np.array([5.5, 4.5, math.pi / 2.0])  # before the chair, which is in view
+    world.pose = np.array([5.5, 4.5, math.pi / 2.0])  # a pose in front of the chair, which is in view
     second, _ = world.follow(one(StepKind.COUNT, "red chair"))
     assert "from memory" in second.report and "of the 1 " not in second.report
     world.pose = np.array([1.0, 1.0, math.pi])

@@ -1,4 +1,4 @@
-"""The loop and the age of its grid."""
+"""Tests of the loop with an old grid."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from lodestar.agent.facts.errors import ErrorCode
 
 
 def explorer(request):
-    """There is always somewhere else to go."""
+    """Return a proposal; this explorer always has another goal."""
     side = 2.0 + 5.0 * (request.epoch % 2)
     return proposal(side, 8.0, 0.0)
 
 
 def test_a_grid_that_is_never_renewed_ends_the_directive():
-    """Whoever made it is gone; what stands in the way by now is not on it."""
+    """The mapping node is gone, so new obstacles are missing from the grid."""
     world = World(answers={"frontier": explorer}, maps=False)
     world.loop.start(find(), 0.0)
     world.run(60.0)

@@ -1,4 +1,4 @@
-"""Steps that ask the memory: ASK, CHECK, COUNT and GO to where a thing was last seen."""
+"""Tests of steps that query the memory: ASK, CHECK, COUNT and GO to an object's last seen place."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ import pytest
 from agent_fakes import FACING, TARGET, World, entity, exploring, thing
 
 from lodestar.agent.errands.commands import AskMemory, RequestProposals, SendGoal, State, WithdrawQuery
-from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.experts.absence_bounds import AbsenceConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, Scope, Step, StepKind
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
@@ -41,7 +39,7 @@ def do(*steps, **fields):
 
 
 def answering(sentence="It is on the desk.", verified=0.0, coverage=None, **value):
-    """A memory that says the same to every question."""
+    """Return a memory that gives the same answer to every question."""
 
     def say(question):
         found = AnswerValue(question.answer, **value)
@@ -184,14 +182,6 @@ def test_without_fresh_proof_the_robot_goes_there_and_says_what_it_sees(memory, 
     assert math.dist(known_target.pose[:2], (2.0, 2.0)) < 0.1, "the next step is done"
 
 
-def test_without_a_judgement_no_is_said_where_everything_is_explored():
-    config = LoopConfig(absence=AbsenceConfig(enabled=False))
-    world = World(config=config, answers={"frontier": exploring((2.0, 8.0, 0.0))})
-    world.mirror.put(entity(3, 5, 5, "green plant"))
-    result = ended(world, do(CHECK))
-    assert result.success and "No. Everything reachable is explored" in result.report
-
-
 def test_a_thing_that_is_nowhere_is_no_and_no_failure():
     corners = [(1.0, 1.0, 0.8), (9.0, 1.0, 2.4), (9.0, 9.0, -2.4), (1.0, 9.0, -0.8)]
     sides = [(5.0, 1.0, 1.6), (9.0, 5.0, 3.1), (5.0, 9.0, -1.6), (1.0, 5.0, 0.0)]
@@ -214,7 +204,7 @@ def test_what_nobody_can_see_ends_with_a_code_after_going_there(known_target):
 
 
 def in_turn(*outcomes):
-    """A memory that says each once, and the last from then on."""
+    """Return a memory that gives each outcome once, and the last one from then on."""
     left = list(outcomes)
     return lambda question: (left.pop(0) if len(left) > 1 else left[0])(question)
 

@@ -1,4 +1,4 @@
-"""The navigator fails, stands or is silent, and the loop goes on."""
+"""Tests of a navigator that fails, stands or is silent, after which the loop goes on."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ from lodestar.agent.errands.commands import (
 )
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
+from lodestar.agent.loop.navigating import (
+    LOOP_MAX_NAVIGATION_FAILURES,
+    LOOP_MAX_RETREATS,
+    LOOP_RETREAT_DISTANCE,
+)
 from lodestar.selection.decisions import Outcome
 
 
@@ -45,7 +50,7 @@ def test_a_navigator_that_always_aborts_ends_as_navigation_failed():
     world.run()
     assert world.result.error_code is ErrorCode.NAVIGATION_FAILED
     assert "failed to make progress" in world.result.error_msg
-    assert len(world.decisions) == world.config.max_navigation_failures
+    assert len(world.decisions) == LOOP_MAX_NAVIGATION_FAILURES
 
 
 def test_a_navigator_that_is_silent_is_unavailable():
@@ -75,10 +80,11 @@ def test_a_robot_that_does_not_move_is_stuck_and_chooses_another_goal():
     assert any("stuck" in c.reason for c in world.of(CancelGoal))
 
 
-def test_a_goal_that_takes_too_long_is_given_up():
+def test_a_goal_that_takes_too_long_is_given_up(monkeypatch):
+    monkeypatch.setattr("lodestar.agent.errands.context.LOOP_SLOWEST_SPEED", 10.0)
     world = World(
         answers={"frontier": exploring((2.0, 8.0, 0.0), (8.0, 8.0, 0.0))},
-        config=LoopConfig(goal_time_base=2.0, slowest_speed=10.0, stuck_time=1e6),
+        config=LoopConfig(goal_time_base=2.0, stuck_time=1e6),
         speed=0.1,
     )
     world.loop.start(find(), 0.0)
@@ -92,7 +98,7 @@ def test_on_the_way_the_goal_changes_only_when_it_lost_its_worth():
     world.loop.start(find(), 0.0)
     world.run(until=lambda: world.pose[1] > 4.5)
     assert len(world.of(SendGoal)) == 1
-    assert len(world.of(RequestProposals)) >= 2  # it was reviewed meanwhile
+    assert len(world.of(RequestProposals)) >= 2  # the goal was reviewed during the drive
     world.run(until=lambda: len(world.of(SendGoal)) == 2)
     assert world.pose[1] < 9.0 and tuple(world.of(SendGoal)[1].goal[:2]) == (9.0, 9.0)
 
@@ -126,7 +132,7 @@ def test_a_robot_that_cannot_move_steps_aside_and_goes_on():
     world.loop.start(find(), 0.0)
     world.run(until=lambda: bool(world.of(SendGoal)) and world.of(SendGoal)[-1].expert == "retreat")
     aside = world.of(SendGoal)[-1].goal
-    assert math.dist(aside[:2], world.pose[:2]) == pytest.approx(world.config.retreat_distance)
+    assert math.dist(aside[:2], world.pose[:2]) == pytest.approx(LOOP_RETREAT_DISTANCE)
     assert aside[2] == world.pose[2]
     world.abort_with = None
     world.run(until=lambda: world.of(SendGoal)[-1].expert == "frontier")
@@ -158,8 +164,8 @@ def test_stepping_aside_tries_every_direction_once():
     world.run()
     assert world.result.error_code is ErrorCode.NAVIGATION_FAILED
     asides = [tuple(np.round(c.goal, 3)) for c in world.of(SendGoal) if c.expert == "retreat"]
-    assert len(asides) == len(set(asides)) == world.config.max_retreats
-    assert len(world.decisions) == world.config.max_navigation_failures
+    assert len(asides) == len(set(asides)) == LOOP_MAX_RETREATS
+    assert len(world.decisions) == LOOP_MAX_NAVIGATION_FAILURES
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -193,7 +199,7 @@ def test_an_explorer_that_goes_back_and_forth_is_not_followed_for_ever():
 
 @pytest.mark.parametrize("late", [0.3, 0.8, 1.2])
 def test_what_the_last_view_shows_is_waited_for_before_a_search_ends(late):
-    """Its detections come `late` seconds after the goal was passed, when nothing is left to explore."""
+    """The detections of the last view arrive `late` seconds after the goal, when nothing else is left to explore."""
     world = World(answers={"frontier": exploring((5.0, 5.0, 0.0))})
     world.loop.start(find(), 0.0)
     world.run(until=lambda: world.loop._context.run.errand.passed != [])
@@ -210,7 +216,7 @@ def test_a_goal_behind_a_wall_is_not_passed():
     grid = room()
     cells = grid.cells.copy()
     cells[:, 48:50] = 100
-    cells[5:15, 48:50] = 0  # a door far away
+    cells[5:15, 48:50] = 0  # a door at the far end
     world = World(answers={"frontier": exploring((5.2, 8.0, 0.0))})
     world.loop.on_grid(replace(grid, cells=cells))
     world.pose = np.array([4.5, 8.0, 0.0])

@@ -1,4 +1,4 @@
-"""Steps that end at a place, wait, patrol, or are not answered."""
+"""Tests of steps that end at a place, wait, patrol, or get no answer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def do(*steps: Step, **changes) -> Directive:
 
 
 def know_rooms(world: World, left: str = "kitchen", right: str = "bedroom") -> None:
-    """Regions 1 and 2 are the halves of the room, left and right of x = 5 m."""
+    """Name the halves of the room, left and right of x = 5 m, as regions 1 and 2."""
     cells = np.ones((100, 100), np.uint16)
     cells[:, 50:] = 2
     rooms = RegionMap(0.5)
@@ -86,7 +86,7 @@ def test_an_operator_s_word_is_a_room_too():
     know_rooms(world, right="Lab 3")
     assert (
         ended(world, do(Step(StepKind.GO, thing("Lab 3")))).error_code is not ErrorCode.NONE
-    )  # by its last word
+    )  # identified by the last word of its text
     named = Item(((QueryGraph((QueryVariable("Lab 3", "Lab 3"),)),),))
     world = World()
     know_rooms(world, right="Lab 3")
@@ -244,7 +244,7 @@ def test_a_patrol_without_stops_is_of_every_room():
 
 
 def failing_in(world: World, fails) -> None:
-    """The navigator fails on every way to a goal (3,) of which `fails` is true."""
+    """Make the navigator fail on every path to a goal (3,) for which `fails` is true."""
     carry_out = world._carry_out
 
     def carried_out(command):
@@ -255,9 +255,10 @@ def failing_in(world: World, fails) -> None:
     world._carry_out = carried_out
 
 
-def test_a_patrol_of_rooms_leaves_out_the_one_that_the_navigator_fails_to_come_into():
-    """Six failed drives into one room do not keep the robot from the others."""
-    world = World(config=replace(LoopConfig(), recovery=replace(LoopConfig().recovery, person_patience=1.0)))
+def test_a_patrol_of_rooms_leaves_out_the_one_that_the_navigator_fails_to_come_into(monkeypatch):
+    """Six failed drives into one room do not exclude the others."""
+    monkeypatch.setattr("lodestar.agent.loop.diagnosing.RECOVERY_PERSON_PATIENCE", 1.0)
+    world = World()
     know_rooms(world)
     cells = np.ones((100, 100), np.uint16)
     cells[:, 35:65], cells[:, 65:] = 2, 3
@@ -318,7 +319,7 @@ def test_a_patrol_explores_where_no_room_is_known_and_visits_those_that_become_k
     know_rooms(world)
     been: list[float] = []
     world.run(until=lambda: been.append(world.pose[0]))
-    assert world.result.success and max(been) > 5.0  # in the bedroom too
+    assert world.result.success and max(been) > 5.0  # the robot was in the bedroom too
     assert "the kitchen" in world.result.report and "the bedroom" in world.result.report
 
 
@@ -332,9 +333,7 @@ def test_of_a_visited_room_that_is_then_split_the_part_where_the_robot_was_not_i
     know_rooms(world)
     world.loop.start(do(Step(StepKind.PATROL)), 0.0)
     world.run(until=lambda: world.pose[0] > 5.4)
-    cells = np.full(
-        (100, 100), 2, np.uint16
-    )  # the bedroom has another number now, and the kitchen lost its end
+    cells = np.full((100, 100), 2, np.uint16)  # the bedroom's id changed, and the kitchen became smaller
     cells[:, 50:] = 1
     cells[60:, :50] = 3
     rooms = RegionMap(0.5)

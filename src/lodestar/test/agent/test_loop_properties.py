@@ -1,4 +1,4 @@
-"""Whatever happens in whatever order, the loop never raises, never moves when it must not, and always ends."""
+"""Property tests: for all events in all orders the loop never raises, never moves when forbidden, and always ends."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ events = st.one_of(
 
 
 class Driver:
-    """Applies events to a loop and checks what must hold after each."""
+    """Applies events to a loop and checks the invariants after each."""
 
     def __init__(self) -> None:
         self.world = World(mixing=0.05)
@@ -127,7 +127,7 @@ class Driver:
         self.loop.on_answer(Rejection(expert, self._epoch(), reason, "no"))
 
     def navigation(self, kind, age) -> None:
-        epoch = 0 if age == 0 else self._epoch() + age  # 0 is of whatever goal there is
+        epoch = 0 if age == 0 else self._epoch() + age  # 0 stands for the current goal, whichever it is
         if kind in (NavigationKind.SUCCEEDED, NavigationKind.ABORTED) and epoch == 0:
             self.navigating = False
         self.loop.on_navigation(NavigationEvent(kind, 1, "x", math.nan, epoch))
@@ -146,7 +146,7 @@ def test_any_sequence_of_events_is_survived_and_ends(sequence):
     driver = Driver()
     for event in sequence:
         driver.apply(event)
-    for _ in range(80):  # beyond the time limit of 60 s
+    for _ in range(80):  # until after the time limit of 60 s
         driver.tick(1.0)
     assert not driver.running
     assert driver.loop.state in (State.IDLE, State.HELD)

@@ -1,4 +1,4 @@
-"""Failed actions in the loop: diagnosed, believed anew, and never repeated on the same beliefs."""
+"""Tests of failed actions in the loop: diagnosed, beliefs corrected, and never repeated on equal beliefs."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from lodestar.agent.errands.commands import (
 )
 from lodestar.agent.facts.config import LoopConfig, RecoveryConfig
 from lodestar.agent.facts.errors import ErrorCode
+from lodestar.agent.loop.diagnosing import RECOVERY_PERSON_PATIENCE, RECOVERY_WAIT
 from lodestar.worldmodel.amendments import Change
 from lodestar.worldmodel.outcomes import Cause, Look, Result
 from lodestar.worldmodel.records import Belief
@@ -42,7 +43,7 @@ def test_a_look_is_an_action_that_ends_once(how, result):
     look = turning(world)
     assert world.loop.feedback().constraint.startswith("INTERRUPTED(")
     if how == "fails":
-        world.targets.scores = {}  # so that nothing is faced
+        world.targets.scores = {}  # so that no target is faced
         abort(world, 105)
     elif how == "paused":
         world.loop.pause(True, world.now)
@@ -101,7 +102,7 @@ def test_whoever_stands_there_for_too_long_is_gone_round():
     stopped = world.now
     world.run(60.0, until=lambda: world.goal is not None)
     waited = world.now - stopped
-    assert RecoveryConfig().person_patience <= waited < RecoveryConfig().person_patience + 5.0
+    assert RECOVERY_PERSON_PATIENCE <= waited < RECOVERY_PERSON_PATIENCE + 5.0
     assert world.goal != pytest.approx(first)
 
 
@@ -117,7 +118,7 @@ def test_what_cannot_be_told_apart_is_looked_at_first():
     assert world.loop.state is State.DIAGNOSING
     world.mirror.put(entity(31, 5.2, 4.8, "brown box", first_seen=world.now))
     world.run(20.0, until=lambda: outcomes_of(world)[-1].is_final)
-    assert world.now - stopped >= RecoveryConfig().wait
+    assert world.now - stopped >= RECOVERY_WAIT
     last = outcomes_of(world, Result.ROLLED_BACK)[-1]
     assert last.trace_id == first.trace_id and last.diagnosis.cause is Cause.WAY_BLOCKED_STATIC
 
@@ -213,7 +214,7 @@ def test_a_thing_that_moved_is_found_in_its_new_place():
 
 @pytest.mark.parametrize("comes", [True, False])
 def test_what_has_come_beside_the_target_since_is_unexpected(comes):
-    """The crate (9) stood there before; the bin (10) comes on the way, and the thing is not seen again."""
+    """The crate (9) stood there before; the bin (10) appears during the drive, and the target is not seen again."""
     world = World(answers={"semantic_map": towards_target, "frontier": exploring((2.0, 8.0, 0.0))})
     world.mirror.put(replace(TARGET, first_seen=NEVER_SEEN, last_seen=NEVER_SEEN))
     world.mirror.put(entity(9, 9.0, 5.0, "brown crate"))

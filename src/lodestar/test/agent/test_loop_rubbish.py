@@ -1,4 +1,4 @@
-"""Experts that fail or answer rubbish: a degraded decision or an error code, never a crash, a wrong goal or silence."""
+"""Tests of experts that fail or give malformed answers: no crash, no wrong goal and no silence, but an error code."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_when_all_answer_rubbish_the_robot_stands_and_says_so(kind):
 
 
 def test_one_answer_without_use_after_a_long_drive_does_not_end_the_search():
-    """A goal may stop fitting between answer and decision, when the map has changed under it."""
+    """A goal may become invalid between answer and decision, if the map has changed."""
     unlucky: list[float] = []
 
     def frontier(request):
@@ -65,7 +65,7 @@ def test_one_answer_without_use_after_a_long_drive_does_not_end_the_search():
         return RUBBISH["wall"] if len(unlucky) == 1 else proposal(8.0, 2.0)
 
     world = world_of(frontier=frontier)
-    world.speed = 6.0 / (2.0 * world.config.no_expert_timeout)  # the drive lasts twice as long as is waited
+    world.speed = 6.0 / (2.0 * world.config.no_expert_timeout)  # the drive lasts twice the timeout
     world.loop.start(find(), 0.0)
     world.run(until=lambda: len(world.of(SendGoal)) > 1)
     assert len(unlucky) >= 2 and unlucky[0] > world.config.no_expert_timeout

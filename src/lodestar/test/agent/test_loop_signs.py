@@ -1,4 +1,4 @@
-"""Rooms that are gone to by what their plates say, and signs that are gone to; what is read changes no rule."""
+"""Tests of rooms found by their door plates, and of signs as goals; texts on signs change no rule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lodestar.scene.records import Region
 
 
 def know_plates(world: World, left: tuple[str, ...], right: tuple[str, ...]) -> None:
-    """Both halves of the room are offices, with these plates."""
+    """Make both halves of the room offices, with these door plates."""
     know_rooms(world, "office", "office")
     said = {1: left, 2: right}
     world.mirror.regions = {
@@ -67,4 +67,4 @@ def test_a_plate_with_the_name_of_a_thing_does_not_make_it_a_room(written):
     know_plates(world, ("203",), (written,))
     world.loop.start(go, 0.0)
     wanted = [command.wanted for command in world.loop.tick(0.5) if isinstance(command, LookFor)]
-    assert [one.words for one in wanted] == [("chair",)]  # perception still looks for one
+    assert [one.words for one in wanted] == [("chair",)]  # perception still gets the target's words

@@ -1,4 +1,4 @@
-"""DO: a skill of a user's is validated, carried out, confirmed or rolled back; nothing of it outlives its errand."""
+"""Tests of DO: a user's skill is validated, carried out, confirmed or rolled back, and ends with its errand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lodestar.worldmodel.amendments import Change
 from lodestar.worldmodel.outcomes import Result
 from lodestar.worldmodel.records import Phase
 
-# --- good days ---------------------------------------------------------------------------------------------------
+# --- successful skills -------------------------------------------------------------------------------------------
 
 
 def test_a_thing_is_found_and_the_skill_is_done_with_it_as_the_words_say() -> None:
@@ -93,11 +93,11 @@ def test_an_effect_that_the_camera_shows_late_is_waited_for() -> None:
     assert world.result.error_code is ErrorCode.NONE and ends_of(world) == [Result.COMMITTED]
 
 
-# --- bad days ----------------------------------------------------------------------------------------------------
+# --- faults ------------------------------------------------------------------------------------------------------
 
 
 def after(world: ArmWorld) -> None:
-    """The next directive is unharmed by the one before."""
+    """Check that the next directive is unaffected by the one before."""
     told, world.commands = list(world.begun), []
     world.arm = lambda trace: DONE
     world.stand_before_the_chair()

@@ -1,4 +1,4 @@
-"""A directive is refused, cancelled, held or out of time, and the robot stands."""
+"""Tests of directives that are refused, cancelled, held or out of time, after which the robot stands."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from agent_fakes import World, find, room
 
 from lodestar.agent.errands.commands import CancelGoal, Finish, LookFor, RequestProposals, SendGoal, State
 from lodestar.agent.errands.context import make_context
+from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import Busy, ErrorCode, Held
 from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
@@ -48,7 +49,31 @@ def test_a_held_robot_takes_no_directive_until_released():
     world.loop.hold(False, 1.0)
     assert world.loop.state is State.IDLE and not world.loop.motion_allowed
     world.loop.start(find(), 1.0)
-    assert world.loop.motion_allowed
+    assert world.loop.directive is not None
+
+
+def test_no_directive_begins_while_paused_and_the_refusal_says_who_paused():
+    loop = World().loop
+    loop.pause(True, 0.0, "paused by agent (number 7)")
+    with pytest.raises(Held, match=r"paused by agent \(number 7\)"):
+        loop.start(find(), 0.0)
+
+
+def test_the_robot_may_move_only_while_a_goal_of_its_own_is_under_way(known_target):
+    """In no state without a goal; while the next one is decided, the goal of before counts."""
+    world, loop = known_target, known_target.loop
+    loop.start(find(), 0.0)
+    states = {}
+    for _ in range(4000):
+        world.advance()
+        if world.result is not None:
+            break
+        states.setdefault(loop.state, set()).add(loop.motion_allowed)
+        assert (
+            loop.motion_allowed == loop.goal_under_way == (loop._context.run.under_way.navigation is not None)
+        )
+    assert states[State.NAVIGATING] == {True} and states[State.VERIFYING] == {False}
+    assert False in states[State.DECIDING]
 
 
 def test_a_second_directive_is_refused_and_does_not_disturb(known_target):
@@ -69,7 +94,7 @@ def test_the_time_limit_ends_it(known_target):
 
 
 def fresh_loop(world):
-    """A loop that has heard nothing."""
+    """Return a loop that has received no facts."""
     policy = LinUcb(LinUcbConfig(), world.experts, world.policy.names, np.random.default_rng(0))
     return DecisionLoop(make_context(world.config, policy, None, world.experts, targets=world.targets))
 
@@ -93,9 +118,9 @@ def test_no_pose_ends_as_tf_error():
     loop = fresh_loop(world)
     loop.on_grid(room())
     loop.start(find(), 0.0)
-    loop.tick(world.config.no_map_timeout - 0.1)
+    loop.tick(LoopConfig().no_map_timeout - 0.1)
     loop.on_grid(room())
-    finish = loop.tick(world.config.no_map_timeout + 0.1)[-1]
+    finish = loop.tick(LoopConfig().no_map_timeout + 0.1)[-1]
     assert finish.result.error_code is ErrorCode.TF_ERROR
 
 
@@ -106,8 +131,8 @@ def test_a_pose_that_comes_after_a_long_tick_is_not_old(advanced):
     loop.on_grid(room())
     loop.on_pose(world.pose, 0.0)
     loop.start(find(), 0.0)
-    loop.tick(0.0)  # works until `late`
-    late = world.config.pose_patience + 1.0
+    loop.tick(0.0)  # keeps working until `late`
+    late = LoopConfig().pose_patience + 1.0
     if advanced:
         loop.advance(late)
     loop.on_grid(room())
@@ -129,12 +154,11 @@ def test_a_paused_robot_stands_and_goes_on_to_the_same_end(known_target, phase):
     loop.pause(True, world.now)
     assert not loop.motion_allowed and loop.directive is not None
     place, goals = world.pose.copy(), len(world.of(SendGoal))
-    world.run(seconds=250.0)  # longer than the time limit
+    world.run(seconds=250.0)  # beyond the time limit
     assert world.result is None and len(world.of(SendGoal)) == goals
     assert np.allclose(world.pose[:2], place[:2], atol=0.2) and "Paused" in loop.feedback().text
     loop.pause(True, world.now)  # a second pause changes nothing
     loop.pause(False, world.now)
-    assert loop.motion_allowed
     world.run()
     assert world.result.success
 
@@ -155,4 +179,4 @@ def test_a_pause_without_a_directive_changes_nothing():
     loop.pause(True, 1.0)
     loop.pause(False, 2.0)
     loop.start(find(), 3.0)
-    assert loop.motion_allowed
+    assert loop.directive is not None

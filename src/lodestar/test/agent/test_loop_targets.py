@@ -1,4 +1,4 @@
-"""Known targets are approached, verified and counted."""
+"""Tests that known targets are approached, verified and counted."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from lodestar.agent.errands.commands import (
     SendGoal,
     State,
 )
+from lodestar.agent.errands.errand import LOOP_MAX_VIEWPOINTS, LOOP_SECOND_VIEWPOINTS, LOOP_UNSURE_VIEWPOINTS
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.selection.baselines import SingleExpert
@@ -69,17 +70,17 @@ def test_without_the_rule_a_known_target_is_one_goal_among_others(known_target):
     assert "known target" not in first.explanation
 
 
-def test_success_is_not_claimed_unless_the_target_is_seen_again(known_target):
+def test_success_is_not_claimed_unless_the_target_is_seen_again(known_target, monkeypatch):
     known_target.sees = False
-    config = known_target.loop._context.config = replace(known_target.config, max_viewpoints=3)
+    monkeypatch.setattr("lodestar.agent.errands.errand.LOOP_MAX_VIEWPOINTS", 3)
     known_target.loop.start(find(), 0.0)
     known_target.run()
     assert known_target.result.error_code is ErrorCode.TARGET_NOT_CONFIRMED
     assert not known_target.result.success
     towards = [g for g in known_target.of(SendGoal) if g.entity_id == 7]
     tries = [decision for decision in known_target.decisions if decision.chosen == "semantic_map"]
-    assert len(tries) == config.max_viewpoints + config.second_viewpoints
-    assert len({tuple(g.goal) for g in towards[: config.max_viewpoints]}) == config.max_viewpoints
+    assert len(tries) == 3 + LOOP_SECOND_VIEWPOINTS
+    assert len({tuple(g.goal) for g in towards[:3]}) == 3
 
 
 def test_the_constraint_state_follows_the_search(known_target):
@@ -127,17 +128,18 @@ def test_what_is_seen_for_long_enough_on_the_way_is_claimed_without_another_look
 @pytest.mark.parametrize(
     ("height", "sees", "is_found"),
     [
-        (0.7, _seen_from(1.3), True),  # the edge hides it from all nearer places
+        (0.7, _seen_from(1.3), True),  # the table's edge hides the object from all nearer places
         (0.7, _seen_from(3.0), False),
         (0.0, _seen_from(1.3), False),
     ],
 )
-def test_what_stands_above_the_camera_may_be_hidden_from_two_places(known_target, height, sees, is_found):
+def test_what_stands_above_the_camera_may_be_hidden_from_two_places(
+    known_target, height, sees, is_found, monkeypatch
+):
     raised = np.array([0.0, 0.0, height])
     known_target.mirror.put(replace(TARGET, box_min=TARGET.box_min + raised, box_max=TARGET.box_max + raised))
-    known_target.loop._context.config = replace(
-        known_target.config, worth_stopping=99.0
-    )  # every goal is driven to
+    # without an early stop, so that the robot drives to every goal
+    monkeypatch.setattr("lodestar.agent.decisions.approach.LOOP_WORTH_STOPPING", 99.0)
     known_target.answers["semantic_map"] = towards_target
     known_target.loop.start(find(), 0.0)
     arrivals: list[tuple[float, float]] = []
@@ -148,7 +150,7 @@ def test_what_stands_above_the_camera_may_be_hidden_from_two_places(known_target
         if not _driving(known_target) and place not in arrivals:
             arrivals.append(place)
     assert known_target.result.success == is_found
-    assert len(arrivals) == 2 if is_found else len(arrivals) > 2  # the first is not the last word
+    assert len(arrivals) == 2 if is_found else len(arrivals) > 2  # the first arrival does not decide
 
 
 def test_a_phantom_before_the_robot_is_given_up_though_its_goals_fail():
@@ -167,7 +169,7 @@ def test_a_phantom_before_the_robot_is_given_up_though_its_goals_fail():
 
 
 def behind_a_closed_way(score: float) -> World:
-    """A red chair (entity 7) of this score towards which every way is refused, and two corners to explore."""
+    """Return a world with a red chair (entity 7) of this score, no allowed path to it, and two corners to explore."""
     on_the_way = [(2.0 + 0.5 * k, 5.0, 0.0) for k in range(9)]
 
     def towards(asked):
@@ -205,7 +207,7 @@ def test_what_does_not_meet_the_query_is_not_tried_as_often_as_a_target():
     world.run()
     goals = [goal.expert for goal in world.of(SendGoal)]
     before = goals[: goals.index("frontier")]
-    assert before.count("semantic_map") == world.config.unsure_viewpoints
+    assert before.count("semantic_map") == LOOP_UNSURE_VIEWPOINTS
     assert world.result.error_code is ErrorCode.TARGET_NOT_FOUND, "it is not known to be the target"
 
 
@@ -223,9 +225,7 @@ def test_what_turns_out_to_be_the_target_is_tried_again():
 
 
 def test_a_place_on_the_way_to_a_target_uses_up_no_viewpoint(known_target):
-    on_the_way = [
-        proposal(2.0 + 0.5 * k, 5.0, 0.0, 0.9, 7) for k in range(2 * known_target.config.max_viewpoints)
-    ]
+    on_the_way = [proposal(2.0 + 0.5 * k, 5.0, 0.0, 0.9, 7) for k in range(2 * LOOP_MAX_VIEWPOINTS)]
     known_target.answers["semantic_map"] = lambda r: (
         on_the_way[len(r.excluded_goals)] if len(r.excluded_goals) < len(on_the_way) else towards_target(r)
     )
@@ -301,7 +301,8 @@ def test_an_excluded_candidate_is_reconsidered_when_it_meets_the_query_later():
     world.loop.start(find(), 0.0)
     world.run(until=lambda: world.loop.state is State.VERIFYING)
     world.answers["frontier"] = exploring((2.0, 8.0, 0.0))
-    world.run(until=lambda: len(world.of(SendGoal)) == 2)  # the chair was looked at, now it explores
+    # the second goal comes after the chair was looked at, from exploration
+    world.run(until=lambda: len(world.of(SendGoal)) == 2)
     assert 7 in world.of(RequestProposals)[-1].request.excluded_entities
     assert world.of(SendGoal)[-1].entity_id == 0
     world.targets.scores[7] = 0.9
@@ -347,14 +348,14 @@ def test_a_known_target_without_viewpoint_is_unreachable_after_exploration():
     world.loop.start(find(), 0.0)
     world.run()
     assert world.result.error_code is ErrorCode.TARGET_UNREACHABLE
-    assert len(world.of(SendGoal)) >= 1  # it explored first
+    assert len(world.of(SendGoal)) >= 1  # it explored before
 
 
 REMEMBERED = "the person was last seen here 40 seconds ago, 5.0 m away"
 
 
 def remembering() -> World:
-    """A memory that has a person at (7, 8), once, and a corner to explore."""
+    """Return a world with a memory that has a person at (7, 8), once, and a corner to explore."""
     places = iter([(7.0, 8.0, 0.0)])
 
     def remembered(request):
@@ -367,7 +368,7 @@ def remembering() -> World:
 
 
 def test_what_was_last_seen_at_a_place_and_is_not_found_there_is_told_as_seen_then():
-    """A person has left: the robot went back to where the memory has one, and does not say that it saw nobody."""
+    """A person has left: the robot drove to the remembered place, and reports the earlier observation."""
     world = remembering()
     world.loop.start(find(), 0.0)
     world.run()

@@ -1,4 +1,4 @@
-"""The loop's own time and the stamps of the facts: a clock that stood for a while separates them for good."""
+"""Tests of the loop's time against the stamps of facts, which differ after a clock has stopped for a while."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.experts.protocol import Rejection, RejectionReason
 
-STALL = 20.0  # s
-LIFT = np.array([0.0, 0.0, 0.6])  # above the camera
+STALL = 20.0  # s by which the clocks differ
+LIFT = np.array([0.0, 0.0, 0.6])  # m, places the target above the camera
 
 
 @pytest.fixture
 def stalled(known_target) -> World:
-    """A room with a known red chair, in which the loop's time is ahead of the stamps by a stall."""
+    """Return a room with a known red chair, in which the loop's time is ahead of the stamps by a stall."""
     known_target.stall = STALL
     return known_target
 
@@ -51,7 +51,7 @@ def test_questions_and_decisions_carry_stamps_and_the_deadline_is_on_the_same_cl
     stalled.run(5.0)
     request = stalled.of(RequestProposals)[0].request
     assert request.stamp < 1.0, "experts compare it with the stamps of their images"
-    assert request.deadline == pytest.approx(request.stamp + stalled.config.expert_deadline)
+    assert request.deadline == pytest.approx(request.stamp + LoopConfig().expert_deadline)
     assert stalled.of(RecordDecision)[0].decision.stamp == request.stamp
 
 
@@ -90,7 +90,7 @@ def test_a_robot_whose_poses_stand_with_the_clock_is_not_stuck():
     world.run(2.0)
     pose, failures = world.pose.copy(), world.loop._context.run.errand.failures
     for extra in np.arange(0.0, world.config.stuck_time + 2.0, 0.5):
-        world.loop.on_pose(pose, world.now)  # the newest transform, again and again
+        world.loop.on_pose(pose, world.now)  # the newest transform is sent again and again
         world.loop.on_grid(world.loop._context.facts.grid)
         world.loop.tick(world.now + extra)
     assert world.loop._context.run.errand.failures == failures

@@ -1,4 +1,4 @@
-"""Jumps of the pose: steps that the measured velocity does not explain."""
+"""Tests of pose jumps: steps that the measured velocity does not explain."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from lodestar.agent.facts.newest import Odometer
 from lodestar.agent.facts.times import NEVER, Stamp
 
 STEP = 0.1  # s
-VELOCITY = np.array([0.8, 0.1, 1.0])  # m/s, m/s, rad/s
+VELOCITY = np.array([0.8, 0.1, 1.0])  # vx, vy, yaw rate: m/s, m/s, rad/s
 
 
 def driven(odometer: Odometer, steps: int, hears: bool = True) -> np.ndarray:
-    """Drive on a curve with noise of 1 cm; return the last pose (3,)."""
+    """Drive a curve with noise of 1 cm; return the last pose (3,)."""
     rng, pose = np.random.default_rng(1), np.array([1.0, 2.0, 0.5])
     for number in range(steps):
         if hears:
@@ -42,7 +42,7 @@ def test_a_drive_is_no_jump(hears):
         ((0.0, -0.35, 0.0), True),
         ((0.0, 0.0, 0.45), True),
         ((0.0, 0.0, -0.45), True),
-        ((0.15, 0.1, 0.05), False),  # a correction while the map is made
+        ((0.15, 0.1, 0.05), False),  # a small correction during mapping
     ],
 )
 def test_small_jumps_and_turns_alone_are_noticed(jump, jumps):

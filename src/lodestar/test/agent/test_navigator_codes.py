@@ -1,4 +1,4 @@
-"""Codes that say something of the way, and codes that do not."""
+"""Tests of navigator error codes, some of which give information about the path."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A robot that was carried notices before it acts, and says so."""
+"""Tests that a robot that was carried away notices it before it acts, and reports it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pytest
 from agent_fakes import World, exploring, find, room
 
 from lodestar.agent.errands.commands import SendGoal
-from lodestar.agent.facts.config import LoopConfig, RecoveryConfig
+from lodestar.agent.facts.config import RECOVERY_LOCALISATION_PATIENCE, LoopConfig, RecoveryConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.language.directive import Directive, Step, StepKind
 
-PATIENCE = RecoveryConfig().localisation_patience
+PATIENCE = RECOVERY_LOCALISATION_PATIENCE
 
 
 def _rested(**changes) -> World:
-    """A robot that has been through one directive."""
+    """Return a world whose robot has completed one directive."""
     world = World(answers={"frontier": exploring((4.0, 4.0, 0.0))}, **changes)
     world.loop.start(find(), 0.0)
     world.run()
@@ -27,7 +27,7 @@ def _rested(**changes) -> World:
 
 
 def _another_place(world: World) -> None:
-    """Walls around the robot where the map had none, as a wrong pose draws them."""
+    """Put walls around the robot where the map had none, as after a wrong pose."""
     grid = room()
     row, column = grid.cells_of(world.pose[None, :2])[0]
     for offset in (-9, 9):
@@ -116,7 +116,7 @@ def test_what_changes_in_a_room_is_no_other_place(moved):
     row, column = grid.cells_of(world.pose[None, :2])[0]
     if moved == "crate":
         grid.cells[row + 8 : row + 13, column : column + 5] = 100
-    elif moved == "correction":  # the walls have moved by 0.2 m
+    elif moved == "correction":  # the mapped walls moved by 0.2 m
         grid.cells[:] = np.roll(grid.cells, 2, axis=0)
     world.loop.on_grid(grid)
     world.loop.start(find(), world.now)

@@ -1,4 +1,4 @@
-"""A person points at the map: the search goes there, or the open question is answered; nothing else moves."""
+"""Tests of pointing at the map: the search goes there, or the open question is answered; nothing else moves."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.loop.pointing import PointingError, PointingRefused
 from lodestar.worldmodel.corrections import Surroundings, correction_of
 
-BESIDE = np.array([0.9, 0.0, 0.0])  # m
+BESIDE = np.array([0.9, 0.0, 0.0])  # m, offset beside an object
 STOOL = entity(9, 7.0, 7.0, "blue stool")
-CHAIR = entity(4, 7.0, 3.0, "grey chair")  # a chair that does not meet the query
+CHAIR = entity(4, 7.0, 3.0, "grey chair")  # a chair that does not match the query
 
 
 def searching(*things, directive=None, **changes) -> World:
-    """A world whose experts only explore, while a red chair is searched for."""
+    """Return a world whose experts only explore, while it searches for a red chair."""
     world = World(answers={"frontier": exploring((2.0, 8.0, 0.0))}, **changes)
     world.mirror.put(*(things or (STOOL, CHAIR)))
     world.targets.scores.update({4: ACCEPT - 0.2})
@@ -39,9 +39,9 @@ def refused(world: World, *point: float) -> PointingRefused:
 @pytest.mark.parametrize(
     ("point", "identity", "correction"),
     [
-        ((7.0, 7.0, 0.4), 9, "that is a chair"),  # of another kind: its label is wrong
-        ((6.9, 3.3, 0.0), 4, ""),  # of the kind, though it does not meet the query
-        ((6.4, 3.7, 0.0), 4, ""),  # not touched, but of the kind and near
+        ((7.0, 7.0, 0.4), 9, "that is a chair"),  # of another category, so its label is corrected
+        ((6.9, 3.3, 0.0), 4, ""),  # of the right category, though it does not match the query
+        ((6.4, 3.7, 0.0), 4, ""),  # the point is not on the object, but near and of its category
     ],
 )
 def test_a_search_goes_where_a_person_points_and_claims_what_it_sees_there(point, identity, correction):
@@ -141,7 +141,7 @@ def test_what_was_found_already_is_not_found_again():
 
 
 def asked() -> World:
-    """A world whose robot could not tell 3 from 7."""
+    """Return a world whose robot could not distinguish entities 3 and 7."""
     world = world_of({3: 0.70, 7: 0.71})
     world.loop.start(find(), 0.0)
     world.run()

@@ -1,4 +1,4 @@
-"""The trace of an action: what is believed, and what must hold afterwards."""
+"""Tests of the trace of an action: its beliefs, and the conditions that must hold afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Experts that think for long: who is asked, who is waited for, and which late answers still hold."""
+"""Tests of slow experts: which are asked, which are waited for, and which late answers still count."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ import pytest
 from agent_fakes import FakeMirror, entity, find, proposal, room
 
 from lodestar.agent.decisions.requests import Asked, HeardAnswer, Requests, late_objection
-from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.config import LOOP_THINKING_PATIENCE, LoopConfig
 from lodestar.agent.facts.newest import Facts, Odometer
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 
-CONFIG = LoopConfig()
 BOTH = ("frontier", "semantic_map")
 HERE = np.array([2.0, 2.0, 0.0])
-STALL = -20.0  # s, by which the stamps lag behind the loop's time: nothing here may depend on them
+STALL = -20.0  # s by which the stamps lag behind the loop's time, on which nothing may depend
 
 
 def request(epoch: int, stamp: float, **changes) -> ProposalRequest:
     facts = {
-        "deadline": stamp + CONFIG.expert_deadline,
+        "deadline": stamp + LoopConfig().expert_deadline,
         "directive": find(),
         "step_index": 0,
         "robot_pose": HERE,
@@ -39,7 +38,7 @@ def holds(heard: HeardAnswer) -> str:
 
 
 def test_who_is_slow_is_not_waited_for_and_not_asked_twice():
-    requests = Requests(CONFIG)
+    requests = Requests(LoopConfig().expert_deadline)
     assert requests.open(request(1, 0.0 + STALL), BOTH, 0.0, {}) == BOTH
     requests.hear(says("frontier", 1), 0.1)
     assert not requests.is_due(1.0), "the deadline is not over yet"
@@ -51,7 +50,7 @@ def test_who_is_slow_is_not_waited_for_and_not_asked_twice():
 
 
 def test_who_looks_is_waited_for_unless_another_s_answer_is_sure():
-    requests, heard, asked = Requests(CONFIG), [], (*BOTH, "ego_vlm")
+    requests, heard, asked = Requests(LoopConfig().expert_deadline), [], (*BOTH, "ego_vlm")
 
     def is_sure(proposals: list[Proposal]) -> bool:
         heard.append([one.expert for one in proposals])
@@ -66,7 +65,7 @@ def test_who_looks_is_waited_for_unless_another_s_answer_is_sure():
 
 
 def test_without_a_sure_answer_who_looks_is_waited_for():
-    requests = Requests(CONFIG)
+    requests = Requests(LoopConfig().expert_deadline)
     requests.open(request(1, STALL), ("frontier", "ego_vlm"), 0.0, {})
     requests.hear(says("frontier", 1), 0.1)
     assert not requests.is_due(3.0, lambda proposals: False)
@@ -75,7 +74,7 @@ def test_without_a_sure_answer_who_looks_is_waited_for():
 
 
 def test_a_late_answer_counts_once_in_the_next_epoch():
-    requests = Requests(CONFIG)
+    requests = Requests(LoopConfig().expert_deadline)
     requests.open(request(1, 0.0 + STALL), BOTH, 0.0, {})
     requests.hear(says("frontier", 1), 0.1)
     requests.take(3.5, holds)
@@ -92,7 +91,7 @@ def test_a_late_answer_counts_once_in_the_next_epoch():
 
 
 def test_who_answers_in_time_again_is_waited_for_again():
-    requests = Requests(CONFIG)
+    requests = Requests(LoopConfig().expert_deadline)
     requests.open(request(1, 0.0 + STALL), BOTH, 0.0, {})
     requests.take(3.5, holds)
     assert requests.slow == set(BOTH)
@@ -105,17 +104,17 @@ def test_who_answers_in_time_again_is_waited_for_again():
 
 
 def test_who_never_answers_is_asked_anew_when_patience_is_over():
-    requests = Requests(CONFIG)
+    requests = Requests(LoopConfig().expert_deadline)
     requests.open(request(1, 0.0 + STALL), BOTH, 0.0, {})
     assert (
         requests.open(
-            request(2, CONFIG.thinking_patience - 1.0 + STALL), BOTH, CONFIG.thinking_patience - 1.0, {}
+            request(2, LOOP_THINKING_PATIENCE - 1.0 + STALL), BOTH, LOOP_THINKING_PATIENCE - 1.0, {}
         )
         == ()
     )
     assert (
         requests.open(
-            request(3, CONFIG.thinking_patience + 1.0 + STALL), BOTH, CONFIG.thinking_patience + 1.0, {}
+            request(3, LOOP_THINKING_PATIENCE + 1.0 + STALL), BOTH, LOOP_THINKING_PATIENCE + 1.0, {}
         )
         == BOTH
     )
@@ -124,7 +123,7 @@ def test_who_never_answers_is_asked_anew_when_patience_is_over():
 
 
 def test_a_late_answer_that_no_longer_holds_is_a_rejection_with_the_reason():
-    requests = Requests(CONFIG)
+    requests = Requests(LoopConfig().expert_deadline)
     requests.open(request(1, 0.0 + STALL), BOTH, 0.0, {})
     requests.close()
     requests.hear(says("semantic_map", 1), 20.0)
@@ -158,8 +157,8 @@ WALL = proposal(0.05, 5.0)
 )  # fmt: skip
 def test_what_a_late_answer_must_still_meet(answer, facts, why):
     given = {"now": 20.0, "step_index": 0, "pose": HERE, **facts}
-    known = Facts(Odometer(CONFIG), pose=given.pop("pose"), grid=room(), mirror=FakeMirror())
+    known = Facts(Odometer(LoopConfig()), pose=given.pop("pose"), grid=room(), mirror=FakeMirror())
     known.mirror.put(entity(7, 5.0, 5.0))
     late = HeardAnswer(Asked(request(1, STALL), 0.0), answer)
-    reason = late_objection(late, facts=known, config=CONFIG, **given)
+    reason = late_objection(late, facts=known, **given)
     assert (why in reason) if why else reason == ""

@@ -1,4 +1,4 @@
-"""A step aside leads to where the robot fits and has most room."""
+"""Tests that a step aside leads to a place that the robot fits, with most room."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_directions_that_were_tried_are_left_out_until_none_is_left():
     while (aside := retreat(room(), NEAR_A_WALL, 0.45, tried)) is not None:
         assert all(math.dist(aside[:2], old[:2]) > 0.2 for old in tried)
         tried.append(aside)
-    assert 3 <= len(tried) < 8  # into the wall it does not go
+    assert 3 <= len(tried) < 8  # it does not drive into the wall
 
 
 def test_where_the_robot_is_walled_in_there_is_none():

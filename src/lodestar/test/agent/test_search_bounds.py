@@ -1,4 +1,4 @@
-"""A search for another one while the known thing is behind a shut way: it ends in time, and no look costs too much."""
+"""Tests of a search while the known object is behind a blocked path: it ends in time, and no look costs too much."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from recovery_world import NO_PATH, known_chair_world
 from test_absence import EVERYWHERE, cut_room, looked_from
 
 from lodestar.agent.errands.commands import SendGoal
-from lodestar.agent.errands.errand import Errand
+from lodestar.agent.errands.errand import LOOP_MAX_VIEWPOINTS, LOOP_SECOND_VIEWPOINTS, Errand
 from lodestar.agent.facts.config import LoopConfig, RecoveryConfig
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.experts.absence import AbsenceJudge
-from lodestar.experts.absence_bounds import AbsenceConfig
+from lodestar.experts.absence import ABSENCE_LOOK_TIME, AbsenceJudge
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.language.directive import Step, StepKind
 from lodestar.scene.category_priors import CategoryPriors
 
-CONFIG = AbsenceConfig()
 CHAIR = Step(StepKind.FIND, thing("red chair"))
-DRIVE = 20.0  # s, the longest drive through the room, with its look
+DRIVE = 20.0  # s, the longest drive through the room, including its look
 
 
 def no_viewpoint(request):
@@ -34,7 +32,7 @@ def no_viewpoint(request):
 
 
 def shut_world(recovery: RecoveryConfig, limit: float = 900.0):
-    """A world on its way to the known chair, which every drive near to it fails to reach."""
+    """Return a world whose robot drives to the known chair; every drive near to it fails."""
     world = known_chair_world(config=LoopConfig(recovery=recovery))
     world.loop._context.run.time_limit = limit
     drive = world._drive
@@ -49,7 +47,7 @@ def shut_world(recovery: RecoveryConfig, limit: float = 900.0):
 
 
 def endless(seed: int):
-    """An explorer that always has something left, wherever it may be, however little it shows."""
+    """Return an explorer that always has another goal, at random places that show little."""
     rng = np.random.default_rng(seed)
     return lambda request: proposal(*rng.uniform(1.0, 6.0, 2), float(rng.uniform(-math.pi, math.pi)))
 
@@ -62,7 +60,7 @@ def endless(seed: int):
     least=st.sampled_from((0.0, RecoveryConfig().least_shown)),
 )
 def test_a_search_behind_a_shut_way_ends_within_its_bound_whatever_is_proposed(seed, shut, limit, least):
-    """The expert of the known thing finds a way, which is none, in one question and not in the next."""
+    """The known object's expert finds a false path for one question and none for the next."""
     recovery = RecoveryConfig(search_time=10.0, shut_patience=5.0, last_try=20.0, least_shown=least)
     world = shut_world(recovery, limit)
     asked = iter(range(10**9))
@@ -72,14 +70,14 @@ def test_a_search_behind_a_shut_way_ends_within_its_bound_whatever_is_proposed(s
     world.answers["frontier"] = endless(seed)
     world.loop._transitions.redecide(world.loop._context.run)
     world.run(1000.0)
-    attempts = LoopConfig().max_viewpoints + LoopConfig().second_viewpoints
+    attempts = LOOP_MAX_VIEWPOINTS + LOOP_SECOND_VIEWPOINTS
     bound = recovery.search_time + recovery.shut_patience + (attempts + 2) * DRIVE
     assert world.result.error_code is ErrorCode.TARGET_UNREACHABLE
     assert world.result.duration <= min(limit + 1.0, bound)
 
 
 def test_without_a_price_it_goes_on_and_with_it_what_shows_nothing_is_not_gone_to():
-    """The explorer proposes places that were looked at, over and over."""
+    """The explorer proposes places that were looked at before, repeatedly."""
     ended = {}
     for least in (0.0, RecoveryConfig().least_shown):
         world = shut_world(RecoveryConfig(search_time=150.0, shut_patience=5.0, least_shown=least))
@@ -104,7 +102,7 @@ def test_a_look_that_shows_much_is_made_though_the_way_is_shut():
 
 
 def test_the_directives_time_ends_a_search_with_what_it_knows():
-    """The limit comes while the robot still looks for another one."""
+    """The limit is reached while the robot still searches for another object."""
     world = shut_world(RecoveryConfig(last_try=0.0, least_shown=0.0), limit=30.0)
     world.answers["semantic_map"] = no_viewpoint
     world.answers["frontier"] = endless(2)
@@ -118,20 +116,20 @@ def test_the_directives_time_ends_a_search_with_what_it_knows():
 
 @pytest.mark.parametrize("places", [EVERYWHERE[:1], EVERYWHERE[:4], EVERYWHERE])
 def test_what_a_look_shows_is_bounded_by_what_is_left_and_falls_with_its_way(places):
-    judge = AbsenceJudge(CONFIG, CategoryPriors())
+    judge = AbsenceJudge(CategoryPriors())
     facts, searched = looked_from(places)
     near = judge.shown_per_second(CHAIR, facts, searched, [facts.pose])
     goals = [np.array([x, y, 0.0]) for x, y in EVERYWHERE]
     rates = [judge.shown_per_second(CHAIR, facts, searched, [goal]) for goal in goals]
     left = judge.belief(CHAIR, facts, searched).missed * 96.0
     assert near == pytest.approx(0.0, abs=0.05), "it was looked at from here"
-    assert all(0.0 <= rate * CONFIG.look_time <= left + 1.0 for rate in rates)
+    assert all(0.0 <= rate * ABSENCE_LOOK_TIME <= left + 1.0 for rate in rates)
     assert judge.shown_per_second(CHAIR, facts, searched, goals) == pytest.approx(max(rates))
 
 
 def test_a_place_without_a_way_to_it_shows_nothing():
     facts, searched = looked_from(((2.0, 2.0),), cut_room())
-    judge = AbsenceJudge(CONFIG, CategoryPriors())
+    judge = AbsenceJudge(CategoryPriors())
     assert judge.shown_per_second(CHAIR, facts, searched, [np.array([5.0, 8.0, 0.0])]) == 0.0
     assert judge.shown_per_second(CHAIR, facts, searched, [np.array([8.0, 2.0, 0.0])]) > 0.1
 

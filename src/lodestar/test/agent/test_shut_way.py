@@ -1,4 +1,4 @@
-"""Where the robot looks from at what shut the way to a known thing."""
+"""Tests of the viewpoints from which the robot looks at a blockage of the path to a known object."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROBOT = np.array([1.5, 2.0, 0.0])
 
 
 def two_rooms() -> OccupancyGrid2D:
-    """A wall at x = 5 m with a door of 1 m in its middle."""
+    """Return a grid with a wall at x = 5 m with a door of 1 m in its middle."""
     return with_wall(with_wall(room(), 5.0, 5.1, 0.0, 4.5), 5.0, 5.1, 5.5, 10.0)
 
 

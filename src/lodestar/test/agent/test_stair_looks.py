@@ -1,4 +1,4 @@
-"""Places where stairs may be: each is looked at from near before the robot says that it knows of no way."""
+"""Tests that each possible staircase is looked at from near before the robot reports that it knows no way."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def upstairs() -> Directive:
 
 
 def looked_at(world: World, place) -> bool:
-    """Whether a goal of the robot's faced a place from near."""
+    """Return whether a goal of the robot faced a place from near."""
     for goal in (np.asarray(one.goal) for one in world.of(SendGoal)):
         bearing = math.atan2(place[1] - goal[1], place[0] - goal[0])
         turned = abs(math.remainder(bearing - goal[2], math.tau))
@@ -55,7 +55,7 @@ def test_every_hint_is_looked_at_before_it_says_that_it_knows_of_no_way(places, 
         assert world.result is not None and not world.result.success
         assert all(looked_at(world, place) for place in places)
         sent = [tuple(np.round(one.goal, 2)) for one in world.of(SendGoal)]
-        assert len(sent) <= len(places)  # each once: nothing came of it
+        assert len(sent) <= len(places)  # each place is visited once, as none was confirmed
 
 
 @given(places=PLACES)
@@ -92,7 +92,7 @@ def test_a_flight_that_may_be_too_steep_is_looked_at_once_and_a_steep_one_never(
         flight = Passage(
             1, PassageKind.STAIRS, (8.0, 5.0), (8.0 + shown, 5.0), 0.0, lower=1, slope=slope, refused="steep"
         )
-        world = made([(8.0, 5.0)] if looks else [])  # as the finder hints at what is in doubt
+        world = made([(8.0, 5.0)] if looks else [])  # hints as published for doubtful stairs
         world.mirror.put(entity(50, 8.3, 5.0, "stairs"))
         world.loop.on_building(replace(world.loop._context.facts.building, passages=(flight,)))
         world.loop.start(upstairs(), 0.0)

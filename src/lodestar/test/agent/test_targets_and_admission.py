@@ -1,4 +1,4 @@
-"""Scene scores are those of the query; answers are admitted or not with a reason."""
+"""Tests that scene scores equal those of the query, and that answers are admitted or rejected with a reason."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_things_to_avoid_are_found_by_their_phrase():
 
 
 class Alike(PhraseBook):
-    """Everything is called alike."""
+    """Phrase book that gives every phrase the same vector."""
 
     def vectors(self, phrases):
         return np.tile(np.eye(1, 8, dtype=np.float32), (len(phrases), 1))
@@ -123,7 +123,7 @@ def test_heading_for_a_target_is_facing_it_or_naming_it():
 @pytest.mark.parametrize("bearing", [0.2, 0.9])
 @pytest.mark.parametrize("length", [0.3, 0.7, 1.6])
 def test_success_is_one_test_everywhere_and_the_configured_one(distance, bearing, length):
-    """A goal heads for a target, and an arrival counts as one before it, by the same distance, bearing and body."""
+    """Goals and arrivals are checked by the same distance, bearing and length of the robot."""
     target = entity(7, 8.0, 5.0)
     config = LoopConfig(
         success=SuccessConfig(distance, bearing),

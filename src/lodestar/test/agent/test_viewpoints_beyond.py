@@ -1,4 +1,4 @@
-"""Viewpoints of a thing past what came to stand before it."""
+"""Tests of viewpoints of an object beyond an obstacle that appeared in front of it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_thing_that_is_walled_in_has_no_viewpoint():
 
 
 def test_furniture_that_stood_there_is_avoided_where_a_free_side_is_left():
-    before = with_wall(room(), 4.3, 5.7, 5.4, 5.5)  # along the north side
+    before = with_wall(room(), 4.3, 5.7, 5.4, 5.5)  # a wall along the north side
     now = with_wall(before, 4.6, 4.7, 4.3, 5.4)
     pose = beyond(before, now)
     assert pose is not None and pose[1] < 5.4

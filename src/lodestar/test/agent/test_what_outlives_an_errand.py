@@ -1,4 +1,4 @@
-"""Facts that end with their errand, answers about things that changed meanwhile, and goals off the map."""
+"""Tests of facts that end with their errand, answers about changed objects, and goals outside the map."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from lodestar.agent.errands.commands import (
 from lodestar.agent.errands.run import MAX_SENTENCES
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.agent.facts.newest import Facts, Odometer
+from lodestar.agent.facts.newest import RECOVERY_DRIVE_BLIND, Facts, Odometer
 from lodestar.agent.facts.times import Stamp
-from lodestar.agent.recovery.evidence import EvidenceGatherer
+from lodestar.agent.recovery.evidence import RECOVERY_DRIVE_BLIND_WAY, EvidenceGatherer
 from lodestar.language.directive import UNTIL_CANCELLED, Directive, Pose, Step, StepKind
 
 
@@ -37,7 +37,8 @@ def goals_for(world: World, identity: int) -> list[SendGoal]:
     return [goal for goal in world.of(SendGoal) if goal.entity_id == identity]
 
 
-# --- what a goal is for, judged again --------------------------------------------------------------------------------
+# --- a goal's object, judged again
+# -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("label", ["red chair", "white mug"])
@@ -109,18 +110,17 @@ def test_a_navigator_that_was_away_in_an_earlier_step_is_waited_for_anew():
 
 def test_a_thing_is_driven_to_blind_for_so_many_metres_since_the_last_image_whatever_was_driven_before():
     facts = Facts(Odometer(LoopConfig()))
-    config = LoopConfig().recovery
     evidence = EvidenceGatherer(type("Context", (), {"facts": facts, "config": LoopConfig()})())
-    for step in range(200):  # 20 m in sight, while nothing asks
+    for step in range(200):  # 20 m with the camera on, while no directive runs
         stamp = 0.1 * step
         facts.sight = Stamp(stamp)
         facts.take_pose(np.array([0.1 * step, 0.0, 0.0]), Stamp(stamp), stamp)
     blind = []
-    for step in range(200, 300):  # 1 m/s without an image
+    for step in range(200, 300):  # at 1 m/s without an image
         facts.take_pose(np.array([0.1 * step, 0.0, 0.0]), Stamp(0.1 * step), 0.1 * step)
         blind.append(evidence.is_blind())
     first = 0.1 * (blind.index(True) + 1)
-    assert first == pytest.approx(config.drive_blind + config.drive_blind_way, abs=0.3)
+    assert first == pytest.approx(RECOVERY_DRIVE_BLIND + RECOVERY_DRIVE_BLIND_WAY, abs=0.3)
 
 
 def test_a_vector_that_does_not_come_is_asked_for_again_also_in_the_next_directive():
@@ -161,7 +161,8 @@ def test_an_endless_directive_keeps_the_newest_answers_alone():
     assert len(world.of(AskMemory)) > MAX_SENTENCES + 20
 
 
-# --- off the map -----------------------------------------------------------------------------------------------------
+# --- outside the map
+# --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("place", [(-3.0, 5.0), (50.0, 50.0), (12.0, 5.0), (5.0, -1.0), (5.0, 9e5)])

@@ -1,4 +1,4 @@
-"""Sentences of the loop, as a person beside the robot hears them."""
+"""Tests of the loop's sentences to a person beside the robot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def proposal(rationale: str, entity_id: int = 4) -> Proposal:
          "This may be it: going to the tall plant (entity 4), 2.5 m away: it is green."),
         ("going closer to the tall plant (entity 4), 2.5 m away", PLANT, False,
          "Going closer to the tall plant (entity 4), 2.5 m away."),
-        ("green leaves.", PLANT, False, "Going to a tall plant (entity 4): green leaves."),  # a model's own words
+        # ends with the text of a model
+        ("green leaves.", PLANT, False, "Going to a tall plant (entity 4): green leaves."),
         ("exploring", None, False, "Exploring."),
         ("exploring", None, True, "Exploring."),
         ("two\nlines\x07", None, False, "Two lines."),

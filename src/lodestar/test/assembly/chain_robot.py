@@ -1,4 +1,4 @@
-"""A robot that tells a memory's chain what it sees, and a store in a list."""
+"""Fake robot that feeds a memory's chain with observations, and a fake store."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONFIG = MemoryConfig()
 
 
 class Shelf:
-    """A store in a list. full, picky: it refuses everything as a full disk, or as bad."""
+    """Fake store in a list. full: refuses everything as a full disk; picky: refuses everything as invalid."""
 
     def __init__(self):
         self.kept, self.maps = [], []
@@ -56,7 +56,7 @@ def thing(identity=1, label="mug", place=(1.0, 0.0, 0.8), seen=0.0):
 
 
 class Robot:
-    """Tells a chain what a robot sees that stands still at the origin."""
+    """Feeds a chain with the observations of a robot that stands at the origin."""
 
     def __init__(self, chain):
         self.chain, self.now, self.revision = chain, 0.0, 0

@@ -1,4 +1,4 @@
-"""A robot that walks over floors, for tests of `FloorStack`."""
+"""Fake robot that walks over floors, for tests of `FloorStack`."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from lodestar.grid.occupancy import UNKNOWN as UNSEEN
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.storage.saved_map import SavedMap
 
-STEP = 0.2  # s
+STEP = 0.2  # s per step
 SLOPE = math.atan(0.52)
 MOUNT = planar_transform(0.0, 0.0, 0.0, 0.5)
 
 
 class Walker:
-    """A robot whose poses and turns a stack hears; each floor has walls of its own."""
+    """Feeds a stack with the poses and scans of a robot; each floor has different walls."""
 
     def __init__(self, things: int = 60, config: FloorsConfig | None = None) -> None:
-        self.things = things  # that stand on a floor
+        self.things = things  # number of objects on a floor
         self.plan = PlanChain(MappingConfig())
         self.stack = FloorStack(config or FloorsConfig(stairs=True), self.plan)
         self.now, self.x, self.z, self.walls, self.floor = 0.0, 0.0, 0.0, 0, 0.0
         self.map_from_odom = np.eye(4)
 
     def be(self, x: float, z: float, tilt: float = 0.0, walls: int = 0) -> None:
-        """Stand at (x, 0, z) for STEP seconds and look around. walls: seed of what stands there."""
+        """Stand at (x, 0, z) for STEP seconds and take a scan. walls: seed of the objects on this floor."""
         self.now += STEP
         self.x, self.z = x, z
         c, s = math.cos(tilt), math.sin(tilt)
@@ -59,7 +59,7 @@ class Walker:
             self.be(self.x + 0.001 * i, self.z, walls=walls)
 
     def drift(self, metres: float, turn: float, share: float) -> None:
-        """Walk to and fro by odometry that drifts by radians and metres per metre; each match takes it back."""
+        """Walk to and fro with odometry that drifts by radians and metres per metre, corrected by map <- odom."""
         x, pace = self.x, 0.25
         for i in range(int(metres / pace)):
             self.map_from_odom = self.map_from_odom @ planar_transform(0.0, share * pace, turn * pace)
@@ -67,7 +67,7 @@ class Walker:
         self.be(x, self.z, walls=self.walls)
 
     def climb(self, rise: float, walls: int) -> None:
-        """Walk over a flight, and stand on the level behind it."""
+        """Walk up or down a flight of stairs, and stand on the level beyond."""
         steps = int(abs(rise) / 0.05)
         x, z = self.x, self.z
         for i in range(1, steps + 1):
@@ -76,7 +76,7 @@ class Walker:
 
 
 def kept(now: OccupancyGrid2D, before: OccupancyGrid2D) -> bool:
-    """Whether nearly all cells that were known are as they were, on a grid that may have grown."""
+    """Return whether nearly all known cells are unchanged, on a grid that may have grown."""
     known = np.argwhere(before.cells != UNSEEN)
     cells = now.cells_of(before.points_of(known))
     same = now.cells[cells[:, 0], cells[:, 1]] == before.cells[known[:, 0], known[:, 1]]

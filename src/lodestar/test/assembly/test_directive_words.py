@@ -1,4 +1,4 @@
-"""The headless robot gives a directive's words to its detector as the nodes do, and tells what it cannot see."""
+"""Tests that the headless robot passes a directive's words to its detector, and reports unknown ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lodestar.perception.frames import Vocabulary
 
 
 class Eyes:
-    """A detector that keeps the words that it is given."""
+    """Detector that keeps the words it is given."""
 
     name = "eyes"
 

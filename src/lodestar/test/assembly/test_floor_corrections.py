@@ -1,4 +1,4 @@
-"""Corrections of map <- odom and the floors: plans, ways between floors and what is loaded move as their part does."""
+"""Tests of corrections of map <- odom: plans, passages and loaded maps of all floors move with their part."""
 
 import math
 from copy import deepcopy
@@ -16,8 +16,8 @@ from lodestar.assembly.floor_stack import FloorStack
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.floors.config import FloorsConfig
 from lodestar.floors.records import Hint, Passage, PassageKind
-from lodestar.geometry.closure_config import ClosureConfig
 from lodestar.geometry.poses import planar_transform
+from lodestar.geometry.trajectory import CLOSURE_MATCHED, CLOSURE_SLACK
 from lodestar.storage.saved_map import GRID
 
 
@@ -26,7 +26,7 @@ from lodestar.storage.saved_map import GRID
 def test_a_plan_stays_where_it_is_while_odometry_drifts_on_another_floor(
     metres: float, turn: float, share: float
 ) -> None:
-    """Up to 85 degrees and 15 m, of which each match takes back a little, as SLAM Toolbox's do."""
+    """Drifts by up to 85 degrees and 15 m, corrected a little by each scan match, as by SLAM Toolbox."""
     robot = Walker()
     robot.stay(1)
     first = robot.plan.mapper
@@ -48,7 +48,7 @@ def test_a_plan_stays_where_it_is_while_odometry_drifts_on_another_floor(
 def test_a_closure_moves_the_plan_of_another_floor_as_it_moves_what_lies_there(
     x: float, y: float, steps: int
 ) -> None:
-    """The loop that is closed leads over the second floor, whose plan was begun there."""
+    """The closed loop leads over the second floor, whose plan was begun there."""
     assume(math.hypot(x, y) > 0.3)
     robot = Walker()
     robot.stay(1)
@@ -79,9 +79,8 @@ def test_ways_between_floors_move_with_the_map(x: float, y: float, turn: float) 
     assert not stack.follow(np.eye(4), np.eye(4), 1.0) and stack.building is before
     assert not stack.follow(np.full((4, 4), np.nan), np.eye(4), 1.5)
     moved = stack.follow(jump, np.eye(4), 2.0)
-    # less is a match of scans, which moves the robot alone
-    config = ClosureConfig()
-    assert moved == (math.hypot(x, y) > config.matched or abs(turn) > config.slack)
+    # a smaller jump counts as a scan match, which moves the robot alone
+    assert moved == (math.hypot(x, y) > CLOSURE_MATCHED or abs(turn) > CLOSURE_SLACK)
     expected = jump if moved else np.eye(4)
     for was, now in zip(before.passages, stack.building.passages):
         for entry, then in (
@@ -96,7 +95,7 @@ def test_ways_between_floors_move_with_the_map(x: float, y: float, turn: float) 
 
 
 def test_all_floors_of_a_predecessor_go_on_with_the_same_odometry() -> None:
-    """Plans of all floors and the ways between them move by what SLAM corrected while nobody mapped."""
+    """Plans of all floors and their passages move by SLAM's corrections of the time without mapping."""
     robot = Walker()
     robot.stay(1)
     robot.climb(3.0, 2)

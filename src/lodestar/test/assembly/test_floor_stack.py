@@ -1,4 +1,4 @@
-"""Floors by the poses of a robot: which mapper is in use, and what is never lost."""
+"""Tests of floors by the robot's poses: the mapper in use, and the maps that must never be lost."""
 
 import math
 from dataclasses import replace
@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.assembly.floor_archive import SavedFloors
+from lodestar.assembly.floor_stack import FLOORS_SAME, FLOORS_TRIES
 from lodestar.floors.config import FloorsConfig
 from lodestar.floors.records import UNKNOWN, Passage, PassageKind
 from lodestar.storage.archive import ForeignFile
@@ -41,7 +42,7 @@ def test_a_known_floor_that_looks_otherwise_is_told_and_its_map_is_kept() -> Non
     before = first.project(0.0)
     robot.climb(3.0, 2)
     came = robot.now
-    robot.climb(-3.0, 77)  # another building's floor at the same height
+    robot.climb(-3.0, 77)  # objects of another building, at the first floor's height
     building = robot.stack.building
     assert building.since > came, "the grid of the second floor is none of the third"
     assert "does not fit" in building.note and len(building.floors) == 3
@@ -53,7 +54,7 @@ def test_in_an_empty_hall_it_says_that_it_cannot_tell_the_floor_until_it_sees_en
     robot = Walker()
     robot.stay(1)
     robot.climb(3.0, 2)
-    robot.things = 0  # what stood there was carried away
+    robot.things = 0  # all objects were removed
     robot.climb(-3.0, 1)
     robot.stay(1, 10.0)
     building = robot.stack.building
@@ -70,7 +71,7 @@ def test_between_two_floors_it_stands_and_says_so(rise: float) -> None:
     robot.stay(1)
     first = robot.plan.mapper
     before = first.project(0.0)
-    for i in range(10):  # a lift that stops
+    for i in range(10):  # a lift that stops between floors
         robot.be(robot.x, rise * (i + 1) / 10, walls=1)
     robot.stay(2)
     assert robot.stack.building.active == UNKNOWN and "know of no floor" in robot.stack.building.note
@@ -95,12 +96,12 @@ def test_on_the_steps_it_is_on_no_floor_however_the_walk_ends(height: float, til
     steps = round(height / 0.05)
     for i in range(1, steps + 1):
         robot.be(robot.x + 0.1, sign * height * i / steps, SLOPE, 1)
-    robot.stack.cross(None)  # STOP, a pause, or somebody in the way
-    level = tilt == 0.0 and height < FloorsConfig().same  # as the floor itself
+    robot.stack.cross(None)  # interrupted, for example by STOP, a pause or a person
+    level = tilt == 0.0 and height < FLOORS_SAME  # at a tilt and height like the floor's
     for _ in range(20):
         assert robot.stack.rests and robot.stack.building.active == UNKNOWN
         robot.be(robot.x, sign * height, tilt if not level else SLOPE, 1)
-    for i in range(1, steps + 1):  # a person takes it back
+    for i in range(1, steps + 1):  # a person carries the robot back
         robot.be(robot.x - 0.1, sign * height * (steps - i) / steps, SLOPE, 1)
     robot.stay(1)
     building = robot.stack.building
@@ -113,12 +114,12 @@ def test_a_robot_that_is_lifted_while_it_compares_a_floor_begins_none() -> None:
     robot.stay(1)
     robot.climb(3.0, 2)
     first, second = (floor.id for floor in robot.stack.building.floors)
-    for i in range(1, 60):  # back to the first floor, where the comparison begins ...
+    for i in range(1, 60):  # walks back to the first floor, where the comparison begins ...
         robot.be(robot.x, 3.0 - 0.05 * i, SLOPE, 2)
     for _ in range(8):
         robot.be(robot.x, 0.0, 0.0, 1)
     assert "look whether" in robot.stack.building.note
-    for i in range(20):  # ... and somebody lifts it
+    for i in range(20):  # ... and is lifted by a person
         robot.be(robot.x, 0.1 * i, 0.0, 1)
     assert robot.stack.building.active == UNKNOWN
     assert {floor.id for floor in robot.stack.building.floors} == {first, second}
@@ -173,7 +174,7 @@ def test_a_lift_that_is_named_again_is_the_same_one_and_may_be_taken_again() -> 
     robot.stay(1)
     lift = Passage(0, PassageKind.LIFT, (3.0, 0.0), (3.0, 0.0), 0.0, lower=1)
     first = robot.stack.name(lift)
-    for _ in range(robot.stack.config.tries):
+    for _ in range(FLOORS_TRIES):
         robot.stack.failed(first.id, "nobody told me that the door is open")
     assert robot.stack.building.passages[0].refused
     again = robot.stack.name(replace(lift, low=(3.2, 0.1), high=(3.2, 0.1)))
@@ -218,7 +219,7 @@ def test_a_level_that_the_building_does_not_have_changes_nothing(told) -> None:
     building, mapper = robot.stack.building, robot.plan.mapper
     has = isinstance(told, int) and not isinstance(told, bool) and -20 <= told <= 200
     for say in (robot.stack.say_level, lambda level: robot.stack.arrive(robot.now, level)):
-        if has and told > -20:  # the floor below has a level too
+        if has and told > -20:  # the floor below needs a valid level too
             say(told)
             assert robot.stack.building.here is not None and robot.stack.building.here.level == told
         else:
@@ -238,7 +239,7 @@ def test_the_operator_says_which_levels_the_building_has(level) -> None:
         robot.stack.say_level(level)
     robot.climb(3.0, 2)
     with pytest.raises(ValueError):
-        robot.stack.say_level(0)  # the floor below would be a basement
+        robot.stack.say_level(0)  # the floor below would then be a basement
     assert [floor.level for floor in robot.stack.building.floors] == [0, 1]
 
 
@@ -252,7 +253,7 @@ def test_all_floors_of_a_saved_map_come_back() -> None:
     assert building.since == 7.0 and grid is not None and grid.stamp >= 7.0, "older grids are another map's"
     assert [f.level for f in other.stack.building.floors] == [0, 1] and other.stack.building.active == 2
     np.testing.assert_array_equal(other.plan.mapper.project(0.0).cells, robot.plan.mapper.project(0.0).cells)
-    other.be(robot.x, 0.0)  # odometry begins anew
+    other.be(robot.x, 0.0)  # a new session of odometry
     other.climb(-3.0, 1)
     assert other.stack.building.active == 1 and len(other.stack.building.floors) == 2
 
@@ -260,7 +261,7 @@ def test_all_floors_of_a_saved_map_come_back() -> None:
 def test_a_map_of_before_is_the_one_floor_of_one_building() -> None:
     robot, other = Walker(), Walker()
     robot.stay(1)
-    before = SavedMap.of([robot.plan.part(lambda: robot.now)])  # as it was saved without floors
+    before = SavedMap.of([robot.plan.part(lambda: robot.now)])  # the map in the format without floors
     assert before.parts[GRID].meta == saved(robot).parts[GRID].meta
     before.load([other.stack.part(lambda: 0.0)])
     other.stay(1)

@@ -1,4 +1,4 @@
-"""The headless robot refuses, forgets and takes in as its nodes do."""
+"""Tests that the headless robot refuses, clears and accepts data as its nodes do."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from lodestar.language.directive import (
 )
 from lodestar.language.grammar import parse_query
 from lodestar.language.question_reader import read_question
+from lodestar.mapping.config import TURN_FILTER_PERIOD
 from lodestar.memory.answering.answerer import Answerer
 from lodestar.memory.answering.tools import Tools
 from lodestar.memory.records import MapName, Memory
@@ -42,7 +43,7 @@ ANGLES = -math.pi, 2.0 * math.pi / BEAMS
 
 
 def take_turn(chain: PlanChain, stamp: float, x: float = 0.0, distance: float = 3.0) -> bool:
-    """A scan of a round room from (x, 0), if the chain wants one."""
+    """Insert a scan of a round room from (x, 0), if the chain wants one; return whether it did."""
     pose = planar_transform(x, 0.0, 0.0)
     wanted = chain.wants_turn(stamp, pose)
     if wanted:
@@ -53,11 +54,11 @@ def take_turn(chain: PlanChain, stamp: float, x: float = 0.0, distance: float = 
 def test_turns_are_thinned_and_the_plan_goes_out_at_the_nodes_rate() -> None:
     chain = PlanChain(SCAN)
     taken, plans = 0, [chain.grid]
-    for tick in range(40):  # 4 s at 10 Hz, driving
+    for tick in range(40):  # 4 s of driving at 10 Hz
         taken += take_turn(chain, tick / 10.0, x=0.05 * tick)
         if chain.grid is not plans[-1]:
             plans.append(chain.grid)
-    assert 8 <= taken <= 4.0 / SCAN.thinning.period
+    assert 8 <= taken <= 4.0 / TURN_FILTER_PERIOD
     gaps = np.diff([plan.stamp for plan in plans[1:]])
     assert len(gaps) >= 4 and gaps.min() >= SCAN.grid_period - 1e-9
     assert plans[-1].free_area > 20.0
@@ -132,7 +133,7 @@ def test_a_robot_that_remembers_tells_its_memory_what_it_does() -> None:
 
 
 class _Shelf:
-    """A store in a list."""
+    """Fake store in a list."""
 
     def __init__(self, kept: list[Memory]) -> None:
         self._kept = kept
@@ -180,7 +181,7 @@ def test_a_file_of_skills_that_is_none_ends_the_robot_with_its_name(tmp_path) ->
 
 
 class _Flat:
-    """Vectors that are all alike."""
+    """Embedder that gives all texts the same vector."""
 
     model, dimension = "flat", 8
 

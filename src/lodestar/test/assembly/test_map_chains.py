@@ -1,4 +1,4 @@
-"""Voxels and scene as nodes and the headless robot drive them: rates, rejected frames, loads that fail, clocks."""
+"""Tests of voxel and scene chains, as in nodes and headless robot: rates, rejected frames, failed loads, clocks."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from unittest.mock import Mock
 import cv2
 import numpy as np
 import pytest
+from closed_areas import closed_area
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,7 +35,7 @@ from lodestar.scene.amendments import AmendmentRefused
 from lodestar.scene.records import Refusal
 from lodestar.storage.archive import Archive, ForeignFile
 from lodestar.storage.saved_map import VOXELS, SavedMap, base_session
-from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay, closed_area
+from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
 from lodestar.worldmodel.world_model import Reply
 
 CAMERA = PinholeCamera(64, 48, 40.0, 40.0, 31.5, 23.5)
@@ -44,7 +45,7 @@ FLOOR = OccupancyGrid2D(np.zeros((60, 60), np.int8), 0.1, (-3.0, -3.0))
 
 
 def view(stamp: float, label: str = "chair") -> tuple[RgbdFrame, SegmentedFrame]:
-    """A thing 2 m before the camera, and its segment."""
+    """Return a view of an object 2 m before the camera, and its segment."""
     pose = planar_transform(0.0, 0.0, 0.0, 0.5) @ BODY_FROM_OPTICAL
     depth = np.full((48, 64), 4.0, np.float32)
     labels = np.zeros((48, 64), np.uint16)
@@ -54,7 +55,7 @@ def view(stamp: float, label: str = "chair") -> tuple[RgbdFrame, SegmentedFrame]
 
 
 def look(chain: LocalMap, first: float = 1.0, count: int = 8, label: str = "chair") -> float:
-    """Look for a while at 2 Hz; return the stamp of the last view."""
+    """Process `count` views at 2 Hz; return the stamp of the last one."""
     stamp = first
     for number in range(count):
         stamp = first + 0.5 * number
@@ -154,7 +155,7 @@ def test_rooms_are_found_again_where_a_sign_says_something_new_and_not_at_each_l
     chain.grid = FLOOR
 
     def look(number: int, text: str) -> bool:
-        """Return whether rooms are to be found again after another view of a sign."""
+        """Process a view of a sign; return whether the rooms need an update."""
         pose = planar_transform(0.3 * number, 0.0, math.pi / 2, 0.6) @ BODY_FROM_OPTICAL
         place, normal = np.array([1.0, 2.0, 1.2]), np.array([0.0, -1.0, 0.0])
         box = ImageBox(300, 200, 60, 20)
@@ -196,9 +197,9 @@ def test_an_area_of_an_operator_is_forbidden_inside_and_open_again_without_it(co
     assert update is not None and update.zones is not None
     barred, polygon = update.zones.occupied, np.array(corners, np.float32)
     for place in places:
-        edge = cv2.pointPolygonTest(polygon, place, True)  # m to the edge, positive within
+        edge = cv2.pointPolygonTest(polygon, place, True)  # m from the polygon's edge, positive inside
         row, column = FLOOR.cells_of(np.array([place]))[0]
-        if abs(edge) > 0.25:  # two cells and a half: beyond what the edge's cells cover
+        if abs(edge) > 0.25:  # 2.5 cells: beyond the rasterised edge
             assert barred[row, column] == (edge > 0.0), (place, edge)
     assert chain.follow_ways([])
     again = chain.refresh(2.0)
@@ -206,7 +207,7 @@ def test_an_area_of_an_operator_is_forbidden_inside_and_open_again_without_it(co
 
 
 def test_a_thing_downstairs_bars_nothing_upstairs(chain: LocalMap) -> None:
-    """The zones of a floor are those of its things, and the rooms of no floor are divided."""
+    """Zones of a floor come from its objects only; while the floor is unknown, no rooms are segmented."""
     scene, floors = chain.scene, (Floor(1, 0, 0.0), Floor(2, 1, 3.0))
     look(chain)
     scene.change_floor(Building(floors[:1], active=1))
@@ -217,7 +218,7 @@ def test_a_thing_downstairs_bars_nothing_upstairs(chain: LocalMap) -> None:
     assert scene.find_rooms() is not None and not scene.is_elsewhere
 
     scene.change_floor(Building(floors[:1], active=UNKNOWN))
-    scene.grid = replace(FLOOR, stamp=15.0)  # of no floor
+    scene.grid = replace(FLOOR, stamp=15.0)  # a grid of no known floor
     assert not scene.rooms_wait and scene.find_rooms() is None
     landed = Building(floors, active=2, since=20.0)
     scene.change_floor(landed)
@@ -228,7 +229,7 @@ def test_a_thing_downstairs_bars_nothing_upstairs(chain: LocalMap) -> None:
     assert second is not None and second.zones is not None and not second.zones.occupied.any()
     assert scene.find_rooms() is not None and not scene.is_elsewhere
 
-    scene.change_floor(Building(floors, active=1, since=20.0))  # its word came late
+    scene.change_floor(Building(floors, active=1, since=20.0))  # the update arrived late
     assert scene.grid is not None
     scene.pillars = chain.voxels.pillars(scene.building.band)
     back = scene.refresh(31.0)
@@ -349,7 +350,7 @@ def test_a_grid_that_is_taken_back_has_the_stamp_of_that_moment() -> None:
 
 
 def _fails(name: str) -> SavedMap:
-    """A map whose part of this name is no part of a map."""
+    """Return a map whose part of this name is invalid."""
     chain = LocalMap(ROBOT, PhraseBook())
     look(chain, label="table")
     chain.follow_ways((ClosedWay((3.0, 0.0), (4.0, 0.0), 1.0, "", False),))
@@ -402,7 +403,7 @@ def test_amendments_are_carried_out_or_refused_at_once(chain: LocalMap) -> None:
 @settings(max_examples=15, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_whatever_comes_in_whatever_order_the_mirror_is_the_scene(rng: random.Random) -> None:
-    """Views with odd stamps, directives, ways, clocks set back, loads and work, in random order."""
+    """Applies views with odd stamps, directives, paths, clocks set back, loads and work in random order."""
     chain, stamp = LocalMap(ROBOT, PhraseBook()), 1.0
     saved = chain.saved()
     for _ in range(25):

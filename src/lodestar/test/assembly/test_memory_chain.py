@@ -1,4 +1,4 @@
-"""The memory's chain: what the parts publish becomes memories; a store that cannot take them loses none at once."""
+"""Tests of the memory's chain: published data becomes memories; a store that refuses some loses none at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from chain_robot import CONFIG, Robot, Shelf, floor, thing
 
-from lodestar.assembly.config import MemoryConfig, RobotConfig, changed
+from lodestar.assembly.config import RobotConfig, changed
 from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.assembly.memory_news import decision_news
 from lodestar.experts.protocol import ActionKind, Proposal
@@ -15,6 +15,7 @@ from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.keyframes.records import ImageName, Keyframe
 from lodestar.memory.events import DecisionNews, DirectiveNews
 from lodestar.memory.records import EventKind, MapName, Source, map_name_of
+from lodestar.memory.scene_changes import EVENT_SETTLE
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
@@ -61,8 +62,9 @@ def test_a_full_disk_makes_memories_wait_and_then_all_are_kept_in_order(robot, s
     assert (robot.chain.waiting, robot.chain.problem) == (0, "")
 
 
-def test_without_a_store_only_so_many_wait(shelf):
-    robot = Robot(MemoryChain(changed(CONFIG, max_waiting=2), SceneMirror()))
+def test_without_a_store_only_so_many_wait(shelf, monkeypatch):
+    monkeypatch.setattr("lodestar.assembly.memory_chain.MEMORY_MAX_WAITING", 2)
+    robot = Robot(MemoryChain(CONFIG, SceneMirror()))
     robot.delta(thing())
     robot.stand(14.0, {1: 500})
     assert (robot.chain.waiting, robot.chain.counts["overflow"]) == (2, 2)
@@ -85,7 +87,7 @@ def test_a_thing_that_moved_is_an_event(robot, shelf):
     robot.delta(thing())
     robot.stand(6.0, {1: 500})
     robot.delta(thing(place=(2.5, 0.0, 0.8), seen=robot.now))
-    robot.stand(CONFIG.events.settle + 1.0, {1: 500})
+    robot.stand(EVENT_SETTLE + 1.0, {1: 500})
     robot.delta()
     moved = [memory for memory in shelf.kept if memory.event is EventKind.MOVED]
     assert len(moved) == 1 and "moved 1.5 m" in moved[0].text
@@ -123,7 +125,7 @@ def decided(stamp, entity=0, action=ActionKind.GO, outcome=Outcome.PENDING, epoc
 
 
 def said(shelf, robot, **moving):
-    """Return the sentences about the robot in the next nine seconds' captions."""
+    """Return the sentences about the robot in the captions of the next nine seconds."""
     robot.stand(3.0 - robot.now % 3.0, {1: 500}, **moving)
     start = robot.now
     robot.stand(9.0, {1: 500}, **moving)
@@ -158,7 +160,7 @@ def test_captions_say_what_the_robot_really_does(robot, shelf, news, moving, tol
     robot.stand(0.4, {1: 500}, **moving)
     robot.chain.take_directive(DirectiveNews(robot.now, "find the mug", "Find a mug."))
     if news is not None:
-        robot.chain.take_decision(decided(robot.now, **news))  # with the stamp of the directive itself
+        robot.chain.take_decision(decided(robot.now, **news))  # with the directive's own stamp
     assert said(shelf, robot, **moving) == {told}
 
 
@@ -255,8 +257,9 @@ def test_pictures_of_frontiers_come_last_the_best_first_while_they_are_stored(ro
     assert images.shots(scene) == ()
 
 
-def test_images_of_snapshots_and_memories_are_wanted_up_to_a_bound(shelf):
-    robot = Robot(MemoryChain(changed(CONFIG, max_wanted=3), SceneMirror(), shelf))
+def test_images_of_snapshots_and_memories_are_wanted_up_to_a_bound(shelf, monkeypatch):
+    monkeypatch.setattr("lodestar.assembly.memory_chain.MEMORY_MAX_WANTED", 3)
+    robot = Robot(MemoryChain(CONFIG, SceneMirror(), shelf))
     robot.delta(thing())
     robot.stand(1.0)
     for identity in range(1, 6):
@@ -342,9 +345,3 @@ def test_a_restart_of_the_dictionary_is_the_same_map():
 def test_the_parts_share_what_is_shared():
     config = changed(RobotConfig(), shared__query__explained=3)
     assert config.memory.answering.query.explained == 3
-
-
-@pytest.mark.parametrize("bad", [{"tick_period": 0.0}, {"max_waiting": 0}])
-def test_a_period_of_nothing_is_refused(bad):
-    with pytest.raises(ValueError):
-        MemoryConfig(**bad)

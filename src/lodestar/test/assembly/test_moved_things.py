@@ -1,4 +1,4 @@
-"""Entities of a loaded map are archived once where their thing was seen elsewhere since; all others stay."""
+"""Tests that a loaded entity is archived once if its object was seen elsewhere since; all others stay."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MUG, BOOK, NEW_MUG = 1, 4, 20
 
 @pytest.fixture
 def day():
-    """Today's scene and its feed: a mug stands elsewhere under a new id; yesterday's place was not looked at."""
+    """Return today's scene and its feed: a mug stands elsewhere under a new id; its old place was not looked at."""
     scene, news = loaded(yesterday())
     news(updated=(thing(BOOK, count=8, stamp=5.0),))
     news(updated=(thing(NEW_MUG, (4.0, 4.0, 0.9), label="mug", stamp=6.0),))

@@ -1,4 +1,4 @@
-"""Parts are made as the configuration says."""
+"""Tests that parts are made as configured."""
 
 from __future__ import annotations
 

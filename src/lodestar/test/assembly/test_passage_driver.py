@@ -1,4 +1,4 @@
-"""A passage that is carried out: it moves nothing while nobody knows where the robot is."""
+"""Tests of the passage driver, which does not move while the robot's pose is unknown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from lodestar.agent.errands.commands import TakePassage
 from lodestar.assembly.passage_driver import PassageDriver
-from lodestar.floors.config import FloorsConfig
 from lodestar.floors.records import Passage, PassageKind
 from lodestar.geometry.poses import planar_transform
 
@@ -24,8 +23,8 @@ UNKNOWN = {
 
 
 def moving(passage: Passage) -> tuple[PassageDriver, float]:
-    """Return a driver that drives into a lift, or towards the first step, and the time."""
-    driver, now = PassageDriver(FloorsConfig(stairs=True, lifts=True)), 0.0
+    """Return a driver on its path into a lift, or to the first step, and the time."""
+    driver, now = PassageDriver(), 0.0
     driver.take(TakePassage(1, None, passage, 1, 1))
     driver.update(now, planar_transform(4.5, 3.0, 0.0))
     driver.hear(True)

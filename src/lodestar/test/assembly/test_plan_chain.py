@@ -1,4 +1,4 @@
-"""The plan of ranges, depth or SLAM, as the mapping node and the headless robot make it."""
+"""Tests of the floor plan from ranges, depth or SLAM, as in the mapping node and the headless robot."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from lodestar.assembly.range_turns import LidarTurn, ScannerTurn
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.mapping.config import RangeMoverConfig
 from lodestar.perception.frames import RgbdFrame
 from lodestar.worldmodel.amendments import ClosedWay
 
@@ -24,7 +25,7 @@ def turn(stamp: float) -> LidarTurn:
 
 
 def frame(stamp: float) -> RgbdFrame:
-    """A wall 2 m before a camera at 0.5 m."""
+    """Return a frame with a wall 2 m before a camera at 0.5 m."""
     camera = PinholeCamera(64, 48, 40.0, 40.0, 31.5, 23.5)
     return RgbdFrame(stamp, camera, np.full((48, 64), 2.0, np.float32), SENSOR @ BODY_FROM_OPTICAL, np.eye(4))
 
@@ -106,23 +107,20 @@ def test_a_clock_that_goes_back_does_not_stop_the_plan() -> None:
     assert chain.grid.stamp == 3.0
 
 
-def test_a_memory_of_turns_that_is_too_short_for_any_mover_is_refused() -> None:
-    with pytest.raises(
-        ValueError, match=r"movers\.memory, 2\.5 s, must be at least thinning\.period x movers\.passes, 3 s"
-    ):
-        changed(MappingConfig(), thinning__period=1.5)
-    changed(MappingConfig(), thinning__period=1.25)
-    changed(MappingConfig(source="depth"), thinning__period=1.5)  # it has no movers
-    with pytest.raises(ValueError, match="must be above min_range"):
+def test_a_mapper_that_sees_nothing_near_enough_for_a_mover_is_refused() -> None:
+    with pytest.raises(ValueError, match="where movers are followed"):
         changed(MappingConfig(), octomap__min_range=6.0)
+    changed(MappingConfig(source="depth"), octomap__min_range=6.0)  # a depth plan does not track movers
 
 
-@pytest.mark.parametrize(("source", "part"), [("lidar", "octomap"), ("scan", "scan")])
-def test_what_is_too_near_for_the_mapper_is_no_mover_either(source: str, part: str) -> None:
-    raised = changed(MappingConfig(source=source), **{f"{part}__min_range": 0.8})
-    assert PlanChain(raised).movers.config.near == 0.8
-    kept = changed(MappingConfig(source=source), **{f"{part}__min_range": 0.05})
-    assert PlanChain(kept).movers.config.near == kept.movers.near
+@pytest.mark.parametrize("source", ["lidar", "scan"])
+def test_what_is_too_near_for_the_mapper_is_no_mover_either(
+    source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for least, near in ((0.8, 0.8), (0.05, RangeMoverConfig.near)):
+        monkeypatch.setattr("lodestar.assembly.plan_chain.SCAN_GRID_MIN_RANGE", least)
+        config = changed(MappingConfig(source=source), octomap__min_range=least)
+        assert PlanChain(config).movers.config.near == near
 
 
 @pytest.mark.parametrize("trusted", [False, True])

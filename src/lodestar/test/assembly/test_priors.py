@@ -1,4 +1,4 @@
-"""A user's file of counts of what moves reaches every part that weighs by it."""
+"""Tests that a user's file with movement counts reaches every part that weighs by it."""
 
 from __future__ import annotations
 
@@ -49,4 +49,4 @@ def test_no_file_is_the_table_and_a_bad_one_is_told(tmp_path):
         with pytest.raises(BadPriors, match=r"not a file of counts.*move it away"):
             parts.scene_dictionary(changed(RobotConfig(), shared__priors_file=str(path)).scene_dictionary)
     with pytest.raises(BadPriors, match=str(tmp_path)):
-        category_priors(tmp_path)  # a folder
+        category_priors(tmp_path)  # the path is a folder

@@ -1,4 +1,4 @@
-"""Profiles make the tree that the nodes have, and say a thing once."""
+"""Tests that profiles give the same configuration as the nodes, without duplicates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_profile_makes_the_tree(tmp_path: Path) -> None:
     path = profile(
         tmp_path,
         "/**:\n  ros__parameters:\n    shared: {query: {accept: 0.7}, keep_out_distance: 2}\n"
-        "/**/mapping:\n  ros__parameters:\n    source: scan\n    scan: {resolution: 0.05}\n"
+        "/**/mapping:\n  ros__parameters:\n    source: scan\n    scan: {max_range: 5.0}\n"
         "/**/frontier_expert:\n  ros__parameters:\n    near_looks: [3, 2.0]\n"
         "/**/scene_dictionary:\n  ros__parameters:\n    query.rerank: false\n"
         "/**/motion_gate:\n  ros__parameters:\n    cmd_vel_stamped: true\n",
@@ -29,7 +29,7 @@ def test_a_profile_makes_the_tree(tmp_path: Path) -> None:
     config = read_profiles([path])
     assert config.shared.query.accept == config.goal_selector.loop.query.accept == 0.7
     assert config.shared.keep_out_distance == 2.0
-    assert (config.mapping.source, config.mapping.scan.resolution) == ("scan", 0.05)
+    assert (config.mapping.source, config.mapping.scan.max_range) == ("scan", 5.0)
     assert config.experts["frontier_expert"].expert.near_looks == (3.0, 2.0)
     assert config.perception == RobotConfig().perception
 
@@ -93,8 +93,8 @@ def test_a_value_that_does_not_fit_is_refused_with_its_place(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("part", "old", "new"),
     [
-        ("ego_vlm_expert", "worth.query.accept", "shared.query.accept"),
-        ("ego_vlm_expert", "recall.viewpoints.footprint.length", "shared.body.length"),
+        ("ego_vlm_expert", "query.accept", "shared.query.accept"),
+        ("ego_vlm_expert", "viewpoints.footprint.length", "shared.body.length"),
         ("frontier_expert", "reach.travel.clearance", "shared.reach.travel.clearance"),
         ("semantic_voxels", "voxels.geometry.far", "shared.depth_range"),
         ("keyframes", "map_id", "shared.map_id"),

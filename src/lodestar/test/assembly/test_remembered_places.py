@@ -1,4 +1,4 @@
-"""The chain's memory of places over sessions: recalled, looked at, found empty, and of this map alone."""
+"""Tests of remembered places over sessions: recalled, looked at, found empty, and belonging to this map only."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def captions(chain):
 
 
 def session(shelf):
-    """A robot that has just been started, with the store of the sessions before."""
+    """Return a robot that was just started, with the store of earlier sessions."""
     robot = Robot(MemoryChain(CONFIG, SceneMirror(), shelf))
     robot.chain.take_grid(floor())
     return robot
@@ -40,7 +40,7 @@ def shelf():
 
 @pytest.fixture
 def former(shelf):
-    """A session that saw the mug for a while."""
+    """Return a session that saw the mug for a while."""
     robot = session(shelf)
     robot.delta(thing(place=MUG))
     robot.stand(8.0, {1: 500})
@@ -68,7 +68,7 @@ def test_the_revision_tells_whether_anything_is_new(shelf, former):
 
 def test_an_empty_place_is_remembered_over_sessions_and_changes_no_other_thing(shelf, former):
     robot = session(shelf)
-    robot.delta(thing(1, "plate", (-2.0, 0.0, 0.4)))  # the id that the mug had
+    robot.delta(thing(1, "plate", (-2.0, 0.0, 0.4)))  # with the former id of the mug
     robot.stand(6.0)
     assert captions(robot.chain) == []
     (gone,) = [memory for memory in shelf.kept if memory.event is EventKind.VANISHED]
@@ -124,7 +124,8 @@ def test_what_is_forgotten_is_no_place_any_more_and_what_is_imported_is_one_of_t
     kept, shelf.kept = shelf.kept, []
     former.chain.recall_places()
     assert captions(former.chain) == []
-    shelf.kept = [replace(memory, text="filler", primitives=()) for memory in kept] + kept  # with other ids
+    # the same memories with other ids
+    shelf.kept = [replace(memory, text="filler", primitives=()) for memory in kept] + kept
     former.chain.recall_places()
     assert former.chain.remembered().places[0].stamp is None
 
@@ -142,8 +143,8 @@ def test_a_loop_closure_moves_the_places_and_is_no_motion_of_things(shelf, forme
     for _ in range(2):
         (place,) = robot.chain.remembered().places
         assert place.thing.centre == pytest.approx((2.0, 1.0, 0.4))
-        robot.chain.recall_places()  # as after an import
-    for _ in range(3):  # the scene has moved with the map
+        robot.chain.recall_places()  # recalled anew, as after an import
+    for _ in range(3):  # publishes the scene as moved with the map
         robot.delta(thing(2, "plate", (-2.0, 1.0, 0.4)))
         robot.stand(4.0)
     assert [memory.text for memory in shelf.kept if memory.event is EventKind.MOVED] == []

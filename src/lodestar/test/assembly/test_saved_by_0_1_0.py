@@ -1,4 +1,4 @@
-"""Maps and policy states of 0.1.0 load, or are refused with what to do."""
+"""Tests that maps and policy states of 0.1.0 load, or are refused with advice."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lodestar.assembly import parts
 from lodestar.assembly.config import MappingConfig, RobotConfig, changed
 from lodestar.assembly.local_map import LocalMap
 from lodestar.grid.occupancy import FREE
-from lodestar.mapping.grid_file import VERSIONS
-from lodestar.mapping.octomap import OctoMapper
+from lodestar.mapping.occupancy.grid_file import VERSIONS
+from lodestar.mapping.occupancy.octomap import OctoMapper
 from lodestar.models.phrases import PhraseBook
 from lodestar.storage.archive import ForeignFile, read_archive
 from lodestar.storage.saved_map import SavedMap
@@ -21,7 +21,7 @@ from lodestar.storage.saved_map import SavedMap
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the code of 0.1.0 wrote: an episode's map, the grid of the mapping node, and a policy's state."""
+    """Return files written by 0.1.0: an episode's map, the mapping node's grid, and a policy's state."""
     folder = tmp_path_factory.mktemp("saved")
     with zipfile.ZipFile(Path(__file__).parent / "saved_0_1_0.zip") as archive:
         archive.extractall(folder)

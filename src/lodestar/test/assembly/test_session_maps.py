@@ -1,4 +1,4 @@
-"""A map of yesterday is compared with one of today: by ids where one session went on, by grids in one frame."""
+"""Tests of comparing maps: by ids within a continued session, by grids in one frame otherwise."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from session_builders import DAY, THINGS, loaded, save, thing, today, yesterday
 
 from lodestar.assembly.session_maps import running_session, saved_session
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.mapping.records import Merge
+from lodestar.mapping.instances.records import Merge
 from lodestar.scene.category_priors import CategoryPriors
-from lodestar.scene.config import ChangeConfig
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.session_changes import ChangeKind
 from lodestar.scene.session_sights import OtherMap, changes_between
@@ -31,7 +30,7 @@ def kinds(changes):
 
 
 def between(before, after, **options):
-    return changes_between(before, after, DAY, CategoryPriors(), ChangeConfig(), **options)
+    return changes_between(before, after, DAY, CategoryPriors(), **options)
 
 
 @pytest.fixture
@@ -121,7 +120,7 @@ def test_a_running_dictionary_tells_what_changed_since_it_loaded_a_map():
     assert yesterday().changes_since_load(100) == []
     scene = today()
     assert kinds(scene.changes_since_load(100))[2] is ChangeKind.VANISHED
-    assert scene.changes_since_load(3) == []  # too many to compare
+    assert scene.changes_since_load(3) == []  # too many entities to compare
 
 
 def test_a_folder_without_a_map_is_refused(tmp_path):

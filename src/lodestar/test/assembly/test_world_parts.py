@@ -1,4 +1,4 @@
-"""The world model in one process: amendments reach the scene's followers, closed ways the grid, events the memory."""
+"""Tests of the world model in one process: amendments reach the scene, blocked paths the grid, events the memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lodestar.assembly.config import MappingConfig, RobotConfig, changed
 from lodestar.assembly.range_turns import ScannerTurn
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.geometry.poses import planar_transform
-from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta
+from lodestar.mapping.instances.records import CaptionVote, Instance, InstanceDelta
 from lodestar.memory.records import EventKind
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.records import EntityState
@@ -34,7 +34,7 @@ def chair():
 
 
 def turn(robot, stamp, distance=3.0):
-    """A scan of a round room, far enough from the last one for the filter."""
+    """Insert a scan of a round room, late enough after the last one for the filter."""
     pose = planar_transform(0.0, 0.0, 0.0)
     robot.take_pose(np.zeros(3), stamp)
     if robot.map.wants_turn(stamp, pose):
@@ -78,7 +78,7 @@ def test_a_closed_way_is_on_the_grid_until_rays_pass_through_it(robot):
     robot.tick(2.0)
     assert occupied(robot) and robot.world.ways == (WAY,)
     for stamp in range(3, 9):
-        turn(robot, float(stamp), distance=1.0)  # something stands before it
+        turn(robot, float(stamp), distance=1.0)  # an obstacle 1 m away
         robot.tick(float(stamp))
     assert occupied(robot)
     for stamp in range(9, 16):

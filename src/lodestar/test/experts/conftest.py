@@ -1,4 +1,4 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # expert_worlds
+sys.path.insert(0, str(Path(__file__).parent))  # for the helper modules, such as expert_worlds

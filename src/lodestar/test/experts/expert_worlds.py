@@ -20,7 +20,7 @@ CAMERA = PinholeCamera(160, 120, 95.0, 95.0, 79.5, 59.5)
 
 
 def two_rooms() -> OccupancyGrid2D:
-    """Rooms of 4 x 4 m side by side, a door of 1 m between them at (4, 2)."""
+    """Return a grid of two rooms of 4 x 4 m side by side, with a door of 1 m between them at (4, 2)."""
     cells = np.zeros((40, 80), np.int8)
     cells[0], cells[-1], cells[:, 0], cells[:, -1], cells[:, 40] = 100, 100, 100, 100, 100
     cells[15:25, 40] = 0
@@ -28,7 +28,7 @@ def two_rooms() -> OccupancyGrid2D:
 
 
 def known_from(truth: OccupancyGrid2D, points, reach: float = 20.0) -> OccupancyGrid2D:
-    """What a LiDAR at these points knows of it."""
+    """Return the part of the grid that a LiDAR at these points would know."""
     seen = np.zeros(truth.cells.shape, bool)
     for point in points:
         seen |= visible_mask(truth, point, reach)
@@ -36,12 +36,12 @@ def known_from(truth: OccupancyGrid2D, points, reach: float = 20.0) -> Occupancy
 
 
 def camera_pose(x: float, y: float, yaw: float) -> np.ndarray:
-    """map_from_camera of a level camera 0.45 m above the floor."""
+    """Return map_from_camera of a level camera 0.45 m above the floor."""
     return planar_transform(x, y, yaw, 0.45) @ BODY_FROM_OPTICAL
 
 
 def red_chair(relation: str | None = None) -> Item:
-    """Find a red chair, next to a desk where a relation is given."""
+    """Return an item for a red chair, next to a desk if a relation is given."""
     chair = QueryVariable("red chair", "chair")
     predicates = [Predicate("HasAttribute", (0,), "red")]
     variables = [chair]
@@ -52,7 +52,7 @@ def red_chair(relation: str | None = None) -> Item:
 
 
 def request(pose, item: Item | None = None, kind=StepKind.FIND, **changes) -> ProposalRequest:
-    """Epoch 1 at time 10; without an item, to find something that is not said, or without one where the kind may."""
+    """Return a request of epoch 1 at time 10; the default item is an unspecified object, if the kind needs one."""
     if item is None and kind is StepKind.FIND:
         item = Item()
     directive = Directive("find it", (Step(kind, item),))
@@ -60,7 +60,7 @@ def request(pose, item: Item | None = None, kind=StepKind.FIND, **changes) -> Pr
 
 
 def furnished(*things: Entity) -> OccupancyGrid2D:
-    """A room of 8 x 8 m in which the things stand."""
+    """Return the grid of a room of 8 x 8 m with these objects."""
     cells = np.zeros((80, 80), np.int8)
     cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
     grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
@@ -71,7 +71,7 @@ def furnished(*things: Entity) -> OccupancyGrid2D:
 
 
 def thing(identity: int, x: float, y: float, caption: str, size: float = 0.5) -> Entity:
-    """A cube on the floor at (x, y)."""
+    """Return an entity: a cube on the floor at (x, y)."""
     middle = np.array([x, y, size / 2])
     return Entity(
         id=identity,
@@ -86,7 +86,7 @@ def thing(identity: int, x: float, y: float, caption: str, size: float = 0.5) ->
 
 @dataclass(frozen=True)
 class Block:
-    """A cube that a camera sees."""
+    """A cube that a camera can see."""
 
     x: float
     y: float
@@ -98,7 +98,7 @@ class Block:
 def photograph(
     pose, *blocks: Block, background: float = 6.0, stamp: float = 9.9
 ) -> tuple[RgbdFrame, SegmentedFrame]:
-    """What a level camera at pose (x, y, yaw) sees: flat blocks before a flat background."""
+    """Return the view of a level camera at pose (x, y, yaw): flat blocks before a flat background."""
     map_from_camera = camera_pose(*pose)
     depth = np.full((CAMERA.height, CAMERA.width), background, np.float32)
     labels = np.zeros(depth.shape, np.uint16)

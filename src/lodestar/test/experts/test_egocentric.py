@@ -1,4 +1,4 @@
-"""The egocentric expert goes to what is in view, and turns where it has not looked."""
+"""Tests of the egocentric expert, which goes to objects in view, and turns to unseen directions."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from expert_worlds import Block, furnished, photograph, red_chair, request, thing
 
 from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
-from lodestar.experts.lifted_detections import LiftConfig, lift
+from lodestar.experts.lifted_detections import lift
 from lodestar.experts.protocol import ActionKind, Proposal, RejectionReason
-from lodestar.experts.turn_memory import TurnConfig, TurnMemory
+from lodestar.experts.turn_memory import TurnMemory
 from lodestar.grid.success_pose import is_facing
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
@@ -32,8 +32,8 @@ def expert_at(pose, *blocks, entities=(), **changes) -> EgocentricExpert:
 
 
 def test_lifting_puts_a_mask_where_the_thing_is():
-    (lifted,) = lift(*photograph(POSE, CHAIR), LiftConfig())
-    assert math.dist(lifted.center[:2], (4.75, 4.0)) < 0.1  # its near face
+    (lifted,) = lift(*photograph(POSE, CHAIR))
+    assert math.dist(lifted.center[:2], (4.75, 4.0)) < 0.1  # the centre of its near face
     assert (lifted.box_max - lifted.box_min)[1] < 0.6
     assert abs(lifted.bearing) < 0.05
 
@@ -42,8 +42,8 @@ def test_lifting_takes_no_invalid_depth_and_no_unlike_images():
     frame, segmented = photograph(POSE, CHAIR)
     for bad in (0.0, np.nan, np.inf):
         depth = np.full_like(frame.depth, bad)
-        assert lift(replace(frame, depth=depth), segmented, LiftConfig()) == []
-    assert lift(replace(frame, depth=frame.depth[::2, ::2]), segmented, LiftConfig()) == []
+        assert lift(replace(frame, depth=depth), segmented) == []
+    assert lift(replace(frame, depth=frame.depth[::2, ::2]), segmented) == []
 
 
 def test_it_goes_to_the_match_in_view():
@@ -52,7 +52,7 @@ def test_it_goes_to_the_match_in_view():
     assert isinstance(proposal, Proposal) and proposal.action is ActionKind.GO
     assert is_facing(proposal.goal, np.array([4.75, 3.75, 0.0]), np.array([5.25, 4.25, 0.5]))
     assert proposal.confidence >= 0.6 and "I see a red chair" in proposal.rationale
-    assert proposal.goal[0] < 4.75  # on this side of it
+    assert proposal.goal[0] < 4.75  # on the robot's side of the object
 
 
 def test_a_chair_of_another_colour_is_no_match():
@@ -92,14 +92,15 @@ def test_a_turn_that_is_not_made_is_no_step_of_the_horizon():
     assert all(isinstance(answer, Proposal) for answer in asked)
 
 
-def test_three_turns_that_were_made_at_a_place_are_the_horizon():
-    turns, heading = TurnMemory(TurnConfig(looked_angle=math.radians(5.0))), 0.0
+def test_three_turns_that_were_made_at_a_place_are_the_horizon(monkeypatch):
+    monkeypatch.setattr("lodestar.experts.turn_memory.TURN_LOOKED_ANGLE", math.radians(5.0))
+    turns, heading = TurnMemory(), 0.0
     for made in range(3):
         assert turns.fresh(np.array([1.0, 1.0, heading])), made
         heading += math.radians(75.0)
         turns.propose(heading)
         turns.looked(1.1, 1.0, heading - math.radians(8.0))
-        turns.looked(1.1, 1.0, heading - math.radians(1.0))  # still the same turn
+        turns.looked(1.1, 1.0, heading - math.radians(1.0))  # still within the same turn
     assert turns.fresh(np.array([1.0, 1.0, heading])) == ()
     assert turns.fresh(np.array([4.0, 1.0, heading])), "at another place it begins anew"
 
@@ -120,7 +121,7 @@ def test_a_match_that_cannot_be_faced_is_a_reasoned_rejection_when_there_is_nowh
         expert.set_view(*photograph((*POSE[:2], yaw)))
     expert.set_view(*photograph(POSE, CHAIR))
     grid = furnished()
-    grid.cells[:, 30] = 100  # a wall between
+    grid.cells[:, 30] = 100  # a wall between robot and object
     expert.set_grid(grid)
     rejection = expert.propose(request(POSE, red_chair()))
     assert rejection.reason is RejectionReason.NO_VIEWPOINT and "red chair is in view" in rejection.message

@@ -1,4 +1,4 @@
-"""Gains of viewpoints are the same in whatever order a library sums them."""
+"""Tests that gains of viewpoints do not depend on the order of summation in a library."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodestar.experts.config import StopConfig
+from lodestar.experts.config import STOP_DEPTH, StopConfig
 from lodestar.experts.coverage import SECTORS, LookedAt
 from lodestar.experts.view_kernels import views
 from lodestar.experts.viewpoint_survey import Survey
-from lodestar.grid.config import PaceConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 
 
 def survey_of(seed: int, share: float) -> Survey:
-    """A free room of 6 m with so much of it unseen, and a prior of odd weights."""
+    """Return a free room of 6 m of which a share is unseen, with irregular prior weights."""
     rng = np.random.default_rng(seed)
     grid = OccupancyGrid2D(np.zeros((60, 60), np.int8), 0.1, (0.0, 0.0))
     looked = LookedAt(4.5)
@@ -29,18 +28,17 @@ def survey_of(seed: int, share: float) -> Survey:
     nothing = np.zeros(grid.cells.shape, np.float32)
     return Survey(
         grid, looked, nothing, unseen, nothing, 4.5, math.radians(80.0), prior, np.empty((0, 3)), StopConfig(),
-        PaceConfig(),
     )  # fmt: skip
 
 
 def seen_from(survey: Survey, points: np.ndarray) -> np.ndarray:
-    """(N, n) bool: the blocks that points see by turning in place, one by one."""
+    """Return (N, n) bool: the blocks that each point sees by turning in place."""
     everywhere = np.ones((len(points), SECTORS), bool)
     rays = survey.looked._rays(survey.view, survey._stride)
     return views(
         survey.grid.cells, survey.grid.occupied_from, survey._samples[0], survey.closest,
         survey.looked._surfaces.owner, points / survey.grid.resolution, everywhere,
-        survey.view / survey.grid.resolution, survey.config.depth / survey.grid.resolution,
+        survey.view / survey.grid.resolution, STOP_DEPTH / survey.grid.resolution,
         len(survey._samples[1]), rays,
     )  # fmt: skip
 
@@ -65,24 +63,23 @@ def test_any_order_of_the_sum_gives_the_same_gain_and_weight(seed, share):
 def test_the_best_of_those_that_may_be_best_is_the_best_of_all(seed, share, ranked, kept):
     rng = np.random.default_rng(seed)
     survey = survey_of(seed, share)
-    survey.unseen[:, 25:] &= rng.random() < 0.5  # what is left may lie at one end
-    survey = replace(
-        survey, lengths=np.hypot(*np.indices(survey.unseen.shape)) * 0.1, reach=1.5,
-        config=replace(survey.config, ranked=ranked),
-    )  # fmt: skip
+    survey.unseen[:, 25:] &= rng.random() < 0.5  # the unseen rest may lie at one end
+    survey = replace(survey, lengths=np.hypot(*np.indices(survey.unseen.shape)) * 0.1, reach=1.5)
     points = survey.grid.points_of(rng.integers(0, 60, (4, 2)))
     last = np.array([*rng.uniform(1.0, 5.0, 2), 0.0]) if kept else None
     given = points, survey.shown(points), 0.05, last, 0.1
-    best = survey.best(*given, robot=np.zeros(3))
     endless = replace(survey)
     endless.__dict__["_bounds"] = lambda cells: np.full((len(cells), 2), np.inf)
-    assert str(best) == str(endless.best(*given, robot=np.zeros(3)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lodestar.experts.viewpoint_survey.STOP_RANKED", ranked)
+        best = survey.best(*given, robot=np.zeros(3))
+        assert str(best) == str(endless.best(*given, robot=np.zeros(3)))
     cells = survey.lattice()
     assert (survey._bounds(cells) >= survey.shown(survey.grid.points_of(cells))).all()
 
 
 @pytest.mark.parametrize("bound", [2.0, 0.5, 0.15])
 def test_an_area_that_is_just_the_bound_reaches_it(bound):
-    survey = survey_of(1, 0.5)  # so few that each block is one cell
+    survey = survey_of(1, 0.5)  # so few points that each block is one cell
     counts = np.cumsum(survey._samples[1])
     assert survey._areas(counts[counts == round(bound * 100.0)])[0] == bound

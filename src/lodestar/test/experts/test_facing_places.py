@@ -1,4 +1,4 @@
-"""What is seen from afar is walked towards as far as the floor is known."""
+"""Tests that a target seen from a distance is approached as far as the floor is known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from expert_worlds import Block, camera_pose, photograph, red_chair, request
 
 from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
-from lodestar.experts.facing_places import ApproachConfig, place_to_face, place_towards
+from lodestar.experts.facing_places import place_to_face, place_towards
 from lodestar.experts.protocol import ActionKind, Proposal
 from lodestar.experts.reach import Reach, ReachConfig
 from lodestar.grid.footprint import footprint_free
@@ -25,7 +25,7 @@ CHAIR = Block(7.0, 4.0, "chair", "red chair")
 
 
 def half_known(known_until: float) -> OccupancyGrid2D:
-    """A room of 8 x 8 m of which nothing beyond x is known."""
+    """Return a room of 8 x 8 m that is unknown beyond this x."""
     cells = np.zeros((80, 80), np.int8)
     cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
     cells[:, int(known_until * 10) :] = -1
@@ -57,33 +57,33 @@ def test_a_goal_that_was_excluded_is_not_proposed_again():
 def test_where_no_place_is_nearer_or_none_sees_it_there_is_none():
     grid = half_known(1.6)
     reach = Reach(grid, np.array(POSE), ReachConfig())
-    assert place_towards(reach, np.array(POSE), np.array([7.0, 4.0]), (), ApproachConfig()) is None
+    assert place_towards(reach, np.array(POSE), np.array([7.0, 4.0]), ()) is None
     walled = half_known(8.0)
     walled.cells[:, 40] = 100
     reach = Reach(walled, np.array(POSE), ReachConfig())
-    assert place_towards(reach, np.array(POSE), np.array([7.0, 4.0]), (), ApproachConfig()) is None
-    blind = place_towards(reach, np.array(POSE), np.array([7.0, 4.0]), (), ApproachConfig(), sight=False)
+    assert place_towards(reach, np.array(POSE), np.array([7.0, 4.0]), ()) is None
+    blind = place_towards(reach, np.array(POSE), np.array([7.0, 4.0]), (), sight=False)
     assert blind is not None and blind[0] < 4.0
 
 
 def test_the_robot_fits_at_a_place_on_the_way():
     grid = half_known(8.0)
     grid.cells[33] = grid.cells[46] = (
-        100  # two fences; nearest to the target it would touch one, looking across
+        100  # two fences: nearest to the target, a robot that faces it would touch one
     )
     here, target = np.array(POSE), np.array([5.0, 7.0])
-    pose = place_towards(Reach(grid, here, ReachConfig()), here, target, (), ApproachConfig(), sight=False)
+    pose = place_towards(Reach(grid, here, ReachConfig()), here, target, (), sight=False)
     assert pose is not None and footprint_free(grid, pose)
 
 
 WARDROBE = (
     np.array([5.6, 2.1, 0.0]),
     np.array([6.6, 2.6, 1.9]),
-)  # behind the wall of the hall, beside the door
+)  # behind the hall's wall, beside the door
 
 
 def hall(room_is_known: bool) -> OccupancyGrid2D:
-    """A hall of 8 x 2 m above a room; its wall is at y = 3.1, its door at x = 4.0 to 4.9; there is the wardrobe."""
+    """Return a hall of 8 x 2 m above a room with a wardrobe; its wall is at y = 3.1, with a door at x = 4.0 to 4.9."""
     cells = np.zeros((60, 80), np.int8)
     cells[0], cells[-1], cells[:, 0], cells[:, -1], cells[31:33] = 100, 100, 100, 100, 100
     cells[31:33, 40:49] = 0
@@ -95,13 +95,11 @@ def hall(room_is_known: bool) -> OccupancyGrid2D:
 
 def to_face(grid, pose, box=WARDROBE, views=(), excluded=(), mirror=None):
     reach = Reach(grid, np.array(pose), ReachConfig())
-    return place_to_face(
-        reach, np.array(pose), box, views, excluded, ViewpointConfig(), ApproachConfig(), mirror
-    )
+    return place_to_face(reach, np.array(pose), box, views, excluded, ViewpointConfig(), mirror)
 
 
 def test_what_was_seen_through_a_door_is_gone_to_through_the_door():
-    seen = [camera_pose(1.5, 5.0, math.atan2(-2.4, 4.1))]  # from the hall, past the door post
+    seen = [camera_pose(1.5, 5.0, math.atan2(-2.4, 4.1))]  # a view from the hall, past the door post
     place = to_face(hall(False), (2.0, 5.0, 0.0), views=seen)
     assert not place.faces and footprint_free(hall(False), place.pose)
     assert 4.0 < place.pose[0] < 4.9 and 3.0 < place.pose[1] < 4.0, "on the threshold"
@@ -117,10 +115,8 @@ def test_what_stands_against_a_wall_is_not_faced_through_the_wall():
     grid = hall(True)
     grid.cells[21:26, 56:66] = 0
     grid.cells[26:31, 60:63] = 100
-    sink = np.array([6.0, 2.6, 0.0]), np.array([6.3, 3.2, 1.0])  # its box reaches into the wall
-    grid.cells[16:31, 58] = grid.cells[16:31, 65] = (
-        100  # the robot is too wide for the niche in which it stands
-    )
+    sink = np.array([6.0, 2.6, 0.0]), np.array([6.3, 3.2, 1.0])  # the target's box reaches into the wall
+    grid.cells[16:31, 58] = grid.cells[16:31, 65] = 100  # the target's niche is too narrow for the robot
     seen = [camera_pose(6.1, 0.8, math.pi / 2)]
     here = 6.0, 5.0, 0.0
     assert (
@@ -133,8 +129,8 @@ def test_what_stands_against_a_wall_is_not_faced_through_the_wall():
 
 def test_past_furniture_it_is_faced_where_no_place_is_nearer():
     grid = hall(True)
-    grid.cells[16:19, 52:79] = 100  # a bench before the wardrobe
-    grid.cells[19:31, 50:52] = 100  # and no way in from the side
+    grid.cells[16:19, 52:79] = 100  # a bench in front of the wardrobe
+    grid.cells[19:31, 50:52] = 100  # and no access from the side
     seen = [camera_pose(6.0, 1.0, math.pi / 2)]
     place = to_face(grid, (6.0, 1.0, 1.57), views=seen)
     assert place.faces and place.pose[1] < 1.6 and is_facing(place.pose, *WARDROBE)
@@ -149,7 +145,7 @@ def test_what_stands_on_a_table_is_faced_over_the_table():
 
 
 def test_what_stands_at_the_far_end_of_a_table_is_not_looked_for_from_under_the_table():
-    grid = half_known(8.0)  # of the table only the legs are in the way
+    grid = half_known(8.0)  # only the table's legs are occupied
     for x, y in ((4.5, 3.5), (4.5, 4.4), (5.9, 3.5), (5.9, 4.4)):
         row, column = grid.cells_of(np.array([x, y]) + 0.05)
         grid.cells[row, column] = 100
@@ -163,7 +159,8 @@ def test_what_stands_at_the_far_end_of_a_table_is_not_looked_for_from_under_the_
         return 4.5 < pose[0] + 0.3 * math.cos(pose[2]) < 6.0 and 3.5 < pose[1] + 0.3 * math.sin(pose[2]) < 4.5
 
     seen = [camera_pose(*POSE)]
-    assert is_under(to_face(grid, POSE, bag, seen).pose)  # so it is where nothing is known of the table
+    # without the table's entity, the pose is under the table
+    assert is_under(to_face(grid, POSE, bag, seen).pose)
     place = to_face(grid, POSE, bag, seen, mirror=scene)
     assert place.faces and is_facing(place.pose, *bag) and not is_under(place.pose)
 

@@ -1,4 +1,4 @@
-"""The frontier expert goes where sensors and camera have not looked, and stops when nothing is left."""
+"""Tests of the frontier expert, which goes where sensors and camera have not looked, until nothing is left."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from expert_worlds import CAMERA, camera_pose, known_from, red_chair, request, t
 
 from lodestar.experts.frontier import FrontierConfig, FrontierExpert
 from lodestar.experts.protocol import Proposal, RejectionReason
-from lodestar.experts.viewpoint_survey import StopConfig
+from lodestar.experts.viewpoint_survey import STOP_CLEARANCE
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.config import LookConfig
 from lodestar.grid.inflation import obstacle_distance
@@ -33,9 +33,9 @@ def test_without_views_it_goes_towards_unknown_space():
     expert.set_grid(known_from(truth, [(1.0, 1.0)]))
     proposal = expert.propose(request(START))
     assert isinstance(proposal, Proposal) and proposal.entity_id == 0
-    assert math.dist(proposal.goal[:2], (4.0, 2.0)) < 2.5  # near the door
+    assert math.dist(proposal.goal[:2], (4.0, 2.0)) < 2.5  # the goal is near the door
     heading = math.atan2(2.5 - proposal.goal[1], 6.0 - proposal.goal[0])
-    assert abs(proposal.goal[2] - heading) < math.radians(80.0)  # looking into the other room
+    assert abs(proposal.goal[2] - heading) < math.radians(80.0)  # facing the other room
     assert "m2 of unknown area" in proposal.rationale
 
 
@@ -46,7 +46,7 @@ def test_a_goal_is_reachable_and_clear():
     goal = expert.propose(request(START)).goal
     row, column = grid.cells_of(goal[:2])
     assert np.isfinite(path_lengths(grid, START[:2])[row, column])
-    assert obstacle_distance(grid)[row, column] >= expert.config.stops.clearance
+    assert obstacle_distance(grid)[row, column] >= STOP_CLEARANCE
 
 
 def test_a_known_map_without_views_is_explored():
@@ -61,7 +61,7 @@ def test_what_the_camera_has_not_looked_at_is_left_to_explore():
     expert.set_grid(two_rooms())
     look_around(expert, 2.0, 2.0)
     proposal = expert.propose(request((2.0, 2.0, 0.0)))
-    assert proposal.goal[0] > 3.0  # the other room, known to the LiDAR and never looked at
+    assert proposal.goal[0] > 3.0  # in the other room, known to the LiDAR but not looked at
     look_around(expert, 6.0, 2.0)
     explore = request((6.0, 2.0, 0.0), kind=StepKind.EXPLORE)
     assert expert.propose(explore).reason is RejectionReason.EXPLORED
@@ -91,14 +91,14 @@ def test_exploring_ends_and_covers_both_rooms():
         visited.append(tuple(pose))
     assert answer.reason is RejectionReason.EXPLORED
     left = expert.looked.unseen(4.5) & truth.free
-    assert left.sum() * 0.01 < 1.5  # m2 of 30
+    assert left.sum() * 0.01 < 1.5  # m2 unseen, of 30
     assert len(visited) < 15
 
 
 def test_unreachable_space_is_explored_with_a_word_about_it():
     cells = two_rooms().cells.copy()
-    cells[15:25, 40] = 100  # the door is walled off
-    cells[5:35, 50:75] = -1  # and behind it something is unknown
+    cells[15:25, 40] = 100  # closes the door with a wall
+    cells[5:35, 50:75] = -1  # and makes space behind it unknown
     expert = FrontierExpert()
     expert.set_grid(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)))
     rejection = expert.propose(request(START))
@@ -121,9 +121,10 @@ def test_excluded_goals_are_not_proposed_again():
     assert len(excluded) >= 2
 
 
-def test_it_keeps_its_goal_while_that_is_worth_it_and_no_longer():
+def test_it_keeps_its_goal_while_that_is_worth_it_and_no_longer(monkeypatch):
+    monkeypatch.setattr("lodestar.experts.viewpoint_survey.STOP_KEEP", 1000.0)
     truth = two_rooms()
-    expert = FrontierExpert(FrontierConfig(stops=StopConfig(keep=1000.0)))
+    expert = FrontierExpert()
     expert.set_grid(known_from(truth, [(2.0, 1.0)]))
     first = expert.propose(request((2.0, 1.0, 0.0)))
     for pose in ((1.0, 3.0, 0.0), (3.0, 1.0, 2.0)):
@@ -145,7 +146,7 @@ def test_ids_of_frontiers_live_on_while_the_grid_grows():
     expert.set_grid(OccupancyGrid2D(cells, 0.1, (-1.0, -1.0)))
     expert.propose(request(START))
     after = {f.id: f.centroid for f in expert.frontiers()}
-    assert len(after) == len(expert.frontiers())  # no id twice
+    assert len(after) == len(expert.frontiers())  # all ids are distinct
     assert before.keys() == after.keys()
     for identity, centroid in after.items():
         assert math.dist(centroid, before[identity]) < 0.01
@@ -218,13 +219,12 @@ def test_the_same_facts_give_the_same_goal(seed):
     assert np.array_equal(*answers)
 
 
-def test_a_search_looks_behind_the_furniture_and_exploring_does_not():
+def test_a_search_looks_behind_the_furniture_and_exploring_does_not(monkeypatch):
+    monkeypatch.setattr("lodestar.experts.frontier.FRONTIER_CORNER_GAIN", 0.05)
     cells = np.zeros((40, 60), np.int8)
     cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
-    cells[30:36, 45:51] = 100  # a cupboard; behind it 0.3 m2 of floor are not seen from the middle
-    expert = FrontierExpert(
-        FrontierConfig(look_limits=LookConfig(range=6.0), near_looks=(), corner_gain=0.05)
-    )
+    cells[30:36, 45:51] = 100  # a cupboard hides 0.3 m2 of floor from the room's centre
+    expert = FrontierExpert(FrontierConfig(look_limits=LookConfig(range=6.0), near_looks=()))
     expert.set_grid(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)))
     look_around(expert, 2.0, 2.0)
     look_around(expert, 4.5, 1.5)
@@ -252,7 +252,7 @@ def test_looks_count_from_when_the_request_says():
             expert.add_view(camera_pose(x, y, yaw), CAMERA, float(stamp))
     asked = replace(request((6.0, 2.0, 0.0), kind=StepKind.EXPLORE), stamp=100.0)
     assert expert.propose(asked).reason is RejectionReason.EXPLORED
-    anew = expert.propose(replace(asked, looks_since=2.0))  # the first room was looked at before
+    anew = expert.propose(replace(asked, looks_since=2.0))  # the first room was looked at before this time
     assert isinstance(anew, Proposal) and anew.goal[0] < 5.0
     assert expert.propose(replace(asked, looks_since=0.0)).reason is RejectionReason.EXPLORED
     assert isinstance(expert.propose(replace(asked, stamp=10.0)), Proposal), "the clock went back"

@@ -1,4 +1,4 @@
-"""Rules of the frontier expert that keep a robot from leaving what is near for what is far."""
+"""Tests of the frontier expert's rules that keep a robot from leaving near frontiers for far ones."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Region
 from lodestar.scene.regions import RegionMap
 
-CELL = 0.1  # m
+CELL = 0.1  # m, side of a cell
 
 
 def hall(length: float = 40.0, width: float = 3.0) -> np.ndarray:
-    """(rows, columns) int8: a free hall along x with walls all around, its lower left corner in the origin."""
+    """Return (rows, columns) int8: a free hall along x with walls around, its lower left corner at the origin."""
     cells = np.full((round(width / CELL), round(length / CELL)), FREE, np.int8)
     return np.pad(cells, 1, constant_values=OCCUPIED)
 
 
 def patch(cells: np.ndarray, x: float, y: float, size_x: float, size_y: float) -> np.ndarray:
-    """A copy in which this part of the floor, lower left corner (x, y), is unknown."""
+    """Return a copy in which a rectangle with lower left corner (x, y) is unknown."""
     cells = cells.copy()
     row, column = round(y / CELL) + 1, round(x / CELL) + 1
     cells[row : row + round(size_y / CELL), column : column + round(size_x / CELL)] = UNKNOWN
@@ -46,9 +46,10 @@ def test_a_goal_under_way_is_finished_before_one_that_is_far_away():
     first = propose(expert, patch(far, 8.0, 1.5, 2.0, 1.5), (3.0, 1.0, 0.0))
     assert first.goal[0] < 11.0
     on_the_way = (first.goal[0] - 2.4, 1.0, 0.0)
-    left = propose(expert, patch(far, 9.0, 2.0, 0.8, 1.0), on_the_way)  # 0.8 m2 of it are still unknown
+    # 0.8 m2 of the patch are still unknown
+    left = propose(expert, patch(far, 9.0, 2.0, 0.8, 1.0), on_the_way)
     assert left.goal[0] < 12.0
-    seen = propose(expert, patch(far, 9.0, 2.0, 0.3, 0.3), on_the_way)  # too little to stay for
+    seen = propose(expert, patch(far, 9.0, 2.0, 0.3, 0.3), on_the_way)  # too small to stay for
     assert seen.goal[0] > 30.0
 
 
@@ -56,9 +57,9 @@ def test_a_goal_under_way_is_left_for_one_about_as_near():
     expert = FrontierExpert()
     propose(expert, patch(hall(), 8.0, 1.5, 2.0, 1.5), (3.0, 1.0, 0.0))
     small = patch(hall(), 9.0, 2.0, 0.8, 1.0)
-    both = patch(small, 0.0, 0.0, 1.0, 3.0)  # and 3 m2 behind the robot
+    both = patch(small, 0.0, 0.0, 1.0, 3.0)  # and 3 m2 unknown behind the robot
     answer = propose(expert, both, (4.5, 1.0, 0.0))
-    assert answer.goal[0] < 5.0 and abs(answer.goal[2]) > np.pi / 2  # looking back
+    assert answer.goal[0] < 5.0 and abs(answer.goal[2]) > np.pi / 2  # the robot turns back
 
 
 def test_narrow_places_of_a_pass_come_before_the_next_pass(monkeypatch):
@@ -74,12 +75,12 @@ def test_narrow_places_of_a_pass_come_before_the_next_pass(monkeypatch):
     answer = expert.propose(request((3.0, 1.5, 0.0), kind=StepKind.EXPLORE))
     assert not isinstance(answer, Proposal)
     easy, possible = tried[0][1], tried[1][1]
-    assert possible > 1.5 * easy  # the gap opens the far half
+    assert possible > 1.5 * easy  # the gap makes the far half reachable
     assert tried == [(2.0, easy), (2.0, possible), (0.5, easy), (0.5, possible)]
 
 
 def kitchen_at_the_left(cells: np.ndarray) -> SceneMirror:
-    """Region 1 is the kitchen, left of x = 15 m; the rest is region 2."""
+    """Return a scene in which region 1 is the kitchen, left of x = 15 m; the rest is region 2."""
     mask = np.full(cells.shape, 2, np.uint16)
     mask[:, : round(15.0 / CELL)] = 1
     rooms, mirror = RegionMap(0.3), SceneMirror()

@@ -1,4 +1,4 @@
-"""Whole explorations: the expert ends, covers what can be reached, does not waver, and comes back in time."""
+"""Tests of complete explorations: the expert covers the reachable floor, does not oscillate, and returns in time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import ndimage
 
-from lodestar.experts.frontier import NO_WAY, SHOWS_NOTHING, TOO_FAR, FrontierConfig, FrontierExpert
+from lodestar.experts.frontier import (
+    FRONTIER_AT_CHARGER,
+    NO_WAY,
+    SHOWS_NOTHING,
+    TOO_FAR,
+    FrontierConfig,
+    FrontierExpert,
+)
 from lodestar.experts.protocol import Proposal, RejectionReason
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -25,7 +32,7 @@ LASER = FrontierConfig(fov=2.0 * math.pi, gain_range=6.0)
 
 
 class Robot:
-    """Drives on the true grid with a laser of 6 m; the expert is asked every metre."""
+    """Drives on the true grid with a laser of 6 m, and asks the expert every metre."""
 
     def __init__(self, truth: OccupancyGrid2D, start, expert: FrontierExpert) -> None:
         self.truth, self.expert = truth, expert
@@ -50,7 +57,7 @@ class Robot:
         return self.expert.propose(request(self.pose, kind=kind, excluded_goals=tuple(self.tried)))
 
     def advance(self, goal: np.ndarray, metres: float = 1.0) -> bool:
-        """Drive that far towards the goal; whether it is reached."""
+        """Drive up to `metres` towards the goal; return whether it is reached."""
         path = plan_path(self.grid, self.pose[:2], goal[:2])
         along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))])
         end = min(metres, along[-1])
@@ -76,11 +83,11 @@ class Robot:
 
 
 def rooms(seed: int) -> tuple[OccupancyGrid2D, np.ndarray]:
-    """2 x 3 rooms of 4 m with doors of 1 m in a random tree of their walls, and clutter; a start."""
+    """Return 2 x 3 rooms of 4 m, joined by doors of 1 m as a random tree, with clutter; and a start (2,)."""
     rng = np.random.default_rng(seed)
     cells = np.zeros((81, 121), np.int8)
     cells[::40], cells[:, ::40] = 100, 100
-    for row in range(2):  # doors along each row, and one between the rows
+    for row in range(2):  # doors between the columns of each row; one door between the rows comes below
         for column in (40, 80):
             at = 40 * row + int(rng.integers(8, 28))
             cells[at : at + 10, column] = 0
@@ -109,11 +116,11 @@ def test_it_ends_when_nothing_reachable_is_left_and_not_before(seed):
     left = shown & known.unknown & (truth.cells == 0)
     parts, count = ndimage.label(left)
     sizes = ndimage.sum_labels(left, parts, np.arange(1, count + 1)) * 0.01 if count else np.zeros(1)
-    assert np.max(sizes) < 2.0  # m^2 in one piece that could still have been seen
+    assert np.max(sizes) < 2.0  # m^2, largest connected piece that is visible but unknown
 
 
 def test_it_does_not_waver_between_two_frontiers():
-    """A corridor with equal unknown halls at both ends: the middle is where greedy explorers oscillate."""
+    """A corridor with equal unknown halls at both ends; greedy explorers oscillate in its middle."""
     cells = np.full((60, 260), 100, np.int8)
     cells[25:35, 40:220] = 0
     cells[5:55, 5:40] = cells[5:55, 220:255] = 0
@@ -122,8 +129,8 @@ def test_it_does_not_waver_between_two_frontiers():
     answer = robot.explore()
     assert answer is not None and answer.reason is RejectionReason.EXPLORED
     sides = np.sign(np.array([goal[0] for goal in robot.goals]) - 13.0)
-    assert (np.diff(sides) != 0).sum() <= 1  # one hall, then the other
-    assert robot.driven < 45.0  # 9 m to the one, 18 m to the other and back into it, with looks around
+    assert (np.diff(sides) != 0).sum() <= 1  # first one hall, then the other
+    assert robot.driven < 45.0  # 9 m to one hall, 18 m to the other and into it, with looks around
 
 
 def test_noise_in_the_gain_does_not_turn_it_round():
@@ -161,10 +168,10 @@ def test_it_comes_back_to_the_charger_in_time():
         assert robot.driven <= budget
         if home:
             assert answer.reason is RejectionReason.NO_PROPOSAL and "charger" in answer.message
-            assert math.dist(robot.pose[:2], start) <= expert.config.at_charger
+            assert math.dist(robot.pose[:2], start) <= FRONTIER_AT_CHARGER
         else:
             assert answer.reason is RejectionReason.EXPLORED
-    assert not home  # 150 m are enough for six rooms
+    assert not home  # 150 m suffice for six rooms
 
 
 def test_what_the_battery_does_not_reach_is_told_and_not_explored():

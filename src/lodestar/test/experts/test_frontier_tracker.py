@@ -1,4 +1,4 @@
-"""Frontiers keep their identity and image, and are split and condemned for reasons."""
+"""Tests that frontiers keep identity and image, and are split and excluded only for the defined reasons."""
 
 import math
 from dataclasses import replace
@@ -8,12 +8,17 @@ from expert_worlds import known_from, two_rooms
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodestar.experts.frontier_tracker import FrontierTracker, FrontierTrackerConfig, find_pieces, middles
+from lodestar.experts.frontier_tracker import (
+    FRONTIER_TRACKER_SAME_DISTANCE,
+    FrontierTracker,
+    FrontierTrackerConfig,
+    find_pieces,
+    middles,
+)
 from lodestar.experts.view_kernels import piece_candidates
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
 from lodestar.grid.visibility import visible_mask
-from lodestar.memory.config import FrontierSnapshotConfig
 
 ROBOT = np.array([1.0, 1.0, 0.0])
 
@@ -36,10 +41,10 @@ def test_pieces_are_free_border_cells_no_larger_than_a_tile_nearest_first():
             assert grid.unknown[row - 1 : row + 2, column - 1 : column + 2].any()
 
 
-def test_a_piece_all_around_the_robot_is_split_and_one_ahead_is_not():
+def test_a_piece_all_around_the_robot_is_split_and_one_ahead_is_not(monkeypatch):
     cells = np.full((60, 60), -1, np.int8)
     rows, columns = np.ogrid[:60, :60]
-    cells[np.hypot(rows - 25, columns - 25) <= 7] = 0  # a free disc, unknown all around it
+    cells[np.hypot(rows - 25, columns - 25) <= 7] = 0  # a free disc surrounded by unknown cells
     grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
     config = FrontierTrackerConfig(tile=6.0)
     inside, outside = np.array([2.55, 2.55, 0.0]), np.array([20.0, 2.55, 0.0])
@@ -49,8 +54,9 @@ def test_a_piece_all_around_the_robot_is_split_and_one_ahead_is_not():
     assert len(whole) == 1 and len(halves) == 2
     assert sum(len(p) for p in halves) == len(whole[0])
     ahead = math.dist(halves[0].mean(axis=0), halves[1].mean(axis=0))
-    assert ahead > 5.0  # cells between the two middles
-    split = find_pieces(grid, grid.unknown, lengths, inside, FrontierTrackerConfig(tile=6.0, split_angle=7.0))
+    assert ahead > 5.0  # cells between the two centroids
+    monkeypatch.setattr("lodestar.experts.frontier_tracker.FRONTIER_TRACKER_SPLIT_ANGLE", 7.0)
+    split = find_pieces(grid, grid.unknown, lengths, inside, config)
     assert len(split) == 1
 
 
@@ -85,9 +91,10 @@ def test_a_piece_without_an_image_gets_one_when_it_comes():
     assert (bare.keyframe_id, shown.keyframe_id, shown.id) == (0, 7, bare.id)
 
 
-def test_a_keyframe_that_is_told_again_takes_no_second_place():
+def test_a_keyframe_that_is_told_again_takes_no_second_place(monkeypatch):
+    monkeypatch.setattr("lodestar.memory.snapshots.frontiers.FRONTIER_SNAPSHOT_IMAGES", 2)
     grid = two_rooms()
-    tracker = FrontierTracker(FrontierTrackerConfig(snapshots=FrontierSnapshotConfig(images=2)))
+    tracker = FrontierTracker(FrontierTrackerConfig())
     ahead, left = np.array([3.0, 0.8]), np.array([1.0, 2.0])
     tracker.images.add(1, 1.0, 0.8, 0.0, math.radians(80.0))
     for _ in range(3):
@@ -100,7 +107,7 @@ def test_a_keyframe_that_is_told_again_takes_no_second_place():
 def test_an_image_shows_what_no_wall_hides():
     grid = two_rooms()
     tracker = FrontierTracker(FrontierTrackerConfig())
-    tracker.images.add(1, 2.0, 0.8, 0.0, math.radians(80.0))  # looks at the wall
+    tracker.images.add(1, 2.0, 0.8, 0.0, math.radians(80.0))  # an image that faces the wall
     assert tracker.images.showing(grid, np.array([6.0, 0.8])) == 0
     assert tracker.images.showing(grid, np.array([3.5, 0.8])) == 1
     assert tracker.images.showing(grid, np.array([1.0, 0.8])) == 0  # behind the camera
@@ -123,7 +130,7 @@ def test_a_verdict_stands_until_the_map_around_changes():
     nowhere = np.full_like(lengths, np.inf)
     assert (
         tracker.out_of_reach(record, tracker.surroundings(grid, nowhere, pieces)[0]) == ""
-    )  # the ways changed
+    )  # path lengths changed meanwhile
 
 
 def test_a_reason_keeps_the_time_since_when_it_stands():
@@ -137,7 +144,7 @@ def test_a_reason_keeps_the_time_since_when_it_stands():
 
 
 def plain_owners(before, pieces, keys_of, same_distance):
-    """Return the ids of pieces, one piece after the other. before: id -> (cells, centroid)."""
+    """Return the ids of pieces, computed one piece at a time. before: id -> (cells, centroid)."""
     left, owners, newest = dict(before), [0] * len(pieces), max(before, default=0)
     for index, piece in enumerate(pieces):
         shared = {i: len(np.intersect1d(keys_of(piece), keys_of(cells))) for i, (cells, _) in before.items()}
@@ -159,7 +166,7 @@ def plain_owners(before, pieces, keys_of, same_distance):
 
 
 def some_pieces(rng):
-    """Return pieces without a common cell, each in the order of the grid."""
+    """Return random disjoint pieces, each in the order of the grid."""
     cells = np.argwhere(rng.random((24, 24)) < 0.4)
     piece_of = cells[:, 0] // 8 * 3 + (cells[:, 1] + rng.integers(0, 5)) // 10
     return [cells[piece_of == k] for k in rng.permutation(9) if (piece_of == k).any()]
@@ -174,7 +181,7 @@ def test_all_pieces_at_once_are_the_pieces_one_by_one(seed):
     for _ in range(3):
         pieces = some_pieces(rng)
         expected = plain_owners(
-            before, pieces, lambda p: p[:, 0] * 99 + p[:, 1], tracker.config.same_distance
+            before, pieces, lambda p: p[:, 0] * 99 + p[:, 1], FRONTIER_TRACKER_SAME_DISTANCE
         )
         records = tracker.keep(tracker.follow(grid, pieces))
         assert [record.id for record in records] == expected

@@ -1,4 +1,4 @@
-"""What was seen in passing is gone back to, until the map knows it or a second look refutes it."""
+"""Tests of glimpses, unconfirmed detections to which the robot returns until the map or a second look decides."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
-from lodestar.experts.glimpses import GlimpseConfig, GlimpseMemory
-from lodestar.experts.lifted_detections import LiftConfig, lift
+from lodestar.experts.glimpses import GLIMPSE_REFUTED, GLIMPSE_TRIED, GlimpseMemory
+from lodestar.experts.lifted_detections import lift
 from lodestar.experts.protocol import ActionKind, Proposal
 from lodestar.geometry.poses import inverse, planar_transform
 from lodestar.grid.success_pose import is_facing
@@ -27,12 +27,11 @@ from lodestar.scene.records import SceneDelta
 POSE = (2.0, 4.0, 0.0)
 AWAY = (2.0, 4.0, math.pi)
 CHAIR = Block(5.0, 4.0, "chair", "red chair")
-CONFIG = GlimpseConfig()
 
 
 def see(memory: GlimpseMemory, pose, *blocks: Block, **changes) -> None:
     frame, segmented = photograph(pose, *blocks, **changes)
-    memory.see(frame, segmented, lift(frame, segmented, LiftConfig()))
+    memory.see(frame, segmented, lift(frame, segmented))
 
 
 def scene(*entities) -> SceneMirror:
@@ -63,11 +62,11 @@ def test_what_the_map_knows_is_no_glimpse():
 
 def test_looks_that_do_not_show_it_refute_it():
     memory = memory_of(POSE)
-    for _ in range(CONFIG.refuted - 1):
+    for _ in range(GLIMPSE_REFUTED - 1):
         see(memory, POSE)
     assert len(memory.unknown_to(None)) == 1
-    see(memory, POSE, CHAIR)  # there it is again: the detector had missed it
-    for _ in range(CONFIG.refuted):
+    see(memory, POSE, CHAIR)  # detected again after one miss
+    for _ in range(GLIMPSE_REFUTED):
         assert len(memory.unknown_to(None)) == 1
         see(memory, POSE)
     assert memory.unknown_to(None) == []
@@ -87,7 +86,7 @@ def test_looks_that_do_not_show_it_refute_it():
 )
 def test_looks_that_could_not_show_it_say_nothing(pose, background):
     memory = memory_of(POSE)
-    for _ in range(CONFIG.refuted + 2):
+    for _ in range(GLIMPSE_REFUTED + 2):
         see(memory, pose, background=background)
     assert len(memory.unknown_to(None)) == 1
 
@@ -96,8 +95,8 @@ def test_a_detection_without_usable_depth_or_an_image_of_another_size_is_no_refu
     memory = memory_of(POSE)
     _, segmented = photograph(POSE, CHAIR)
     other, nothing = photograph(POSE)
-    for _ in range(CONFIG.refuted + 2):
-        memory.see(other, segmented, [])  # the detector sees it; its pixels have no depth
+    for _ in range(GLIMPSE_REFUTED + 2):
+        memory.see(other, segmented, [])  # detected, but its pixels have no depth
         memory.see(replace(other, depth=other.depth[::2, ::2]), nothing, [])
     assert len(memory.unknown_to(None)) == 1
 
@@ -144,24 +143,25 @@ def test_glimpses_jump_with_the_map_and_are_forgotten_in_another():
 def test_it_is_left_alone_after_its_own_goals_brought_nothing():
     memory = memory_of(POSE)
     (glimpse,) = memory.unknown_to(None)
-    goals = [(4.0 - k, 4.0, 0.0) for k in range(CONFIG.tried)]
+    goals = [(4.0 - k, 4.0, 0.0) for k in range(GLIMPSE_TRIED)]
     for goal in goals:
         assert not memory.is_spent(glimpse, goals)
         memory.propose(glimpse, np.array(goal))
-        memory.propose(glimpse, np.array(goal))  # asked again on the way: one goal
+        memory.propose(glimpse, np.array(goal))  # a repeated question during the drive leads to one goal
     assert memory.is_spent(glimpse, goals) and not memory.is_spent(glimpse, goals[1:])
     assert not memory.is_spent(memory_of(POSE).unknown_to(None)[0], goals), "goals of others do not count"
 
 
-def test_memory_is_bounded_and_keeps_the_newest():
-    memory = GlimpseMemory(GlimpseConfig(memory=3))
+def test_memory_is_bounded_and_keeps_the_newest(monkeypatch):
+    monkeypatch.setattr("lodestar.experts.glimpses.GLIMPSE_MEMORY", 3)
+    memory = GlimpseMemory()
     for k in range(6):
         see(memory, (2.0, 1.0 + k, 0.0), Block(4.0, 1.0 + k, "chair", f"chair {k}"), stamp=float(k))
     assert [g.thing.detection.caption for g in memory.unknown_to(None)] == ["chair 3", "chair 4", "chair 5"]
 
 
 class Refusing(OfflineReasoner):
-    """Thinks nothing of whatever is in view."""
+    """Reasoner that rates every view as not worth a visit."""
 
     def judge_view(self, question):
         return ViewAnswer(question, {point.number: 0.0 for point in question.points}, "TURN_AROUND")
@@ -196,11 +196,11 @@ def test_it_does_not_go_back_to_what_does_not_fit_is_known_or_was_given_up():
 
 def test_it_does_not_go_back_for_ever():
     expert, given_up = expert_that_saw(CHAIR), []
-    for _ in range(CONFIG.tried + 3):
+    for _ in range(GLIMPSE_TRIED + 3):
         answer = expert.propose(request(AWAY, red_chair(), excluded_goals=tuple(given_up)))
         if getattr(answer, "action", None) is ActionKind.GO:
             given_up.append(tuple(answer.goal))
-    assert len(given_up) == CONFIG.tried
+    assert len(given_up) == GLIMPSE_TRIED
 
 
 def test_what_is_in_view_is_not_in_passing():

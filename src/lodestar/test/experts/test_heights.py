@@ -1,4 +1,4 @@
-"""Looked at is three-dimensional: what the camera's vertical field of view left out was not searched."""
+"""Tests of looked-at space in 3-D: space outside the camera's vertical field of view was not searched."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from lodestar.scene.records import Entity, EntityState, View
 
 
 def pose_of(x: float, y: float, yaw: float, height: float = 0.4, pitch_up: float = 0.0) -> np.ndarray:
-    """map_from_camera."""
+    """Return map_from_camera."""
     c, s = math.cos(pitch_up), math.sin(pitch_up)
     raise_ = np.array([[c, 0.0, -s, 0.0], [0.0, 1.0, 0.0, 0.0], [s, 0.0, c, 0.0], [0.0, 0.0, 0.0, 1.0]])
     return planar_transform(x, y, yaw, height) @ raise_ @ BODY_FROM_OPTICAL
 
 
 def block(identity: int, low: tuple, high: tuple, label: str) -> Entity:
-    """A box that stands or hangs there."""
+    """Return an entity that fills the box, standing or hanging."""
     low, high = np.array(low, float), np.array(high, float)
     return replace(thing(identity, 0.0, 0.0, label), mean=(low + high) / 2, box_min=low, box_max=high)
 
@@ -56,7 +56,7 @@ def unseen_at(looked: LookedAt, grid: OccupancyGrid2D, x: float, y: float, withi
 
 
 def test_a_low_camera_sees_a_shelf_top_from_afar_and_not_from_nearby():
-    """0.4 m high and level: 1.8 m high at 0.5 m is far above the image, at 3 m it is in it."""
+    """For a level camera at 0.4 m: a top of 1.8 m is above the image at 0.5 m distance, and in it at 3 m."""
     grid = furnished(SHELF)
     looked = looked_in(grid, SHELF)
     look(looked, 6.9, 4.0, 0.0)
@@ -83,7 +83,7 @@ def test_the_floor_before_the_feet_is_not_in_a_level_image():
 
 
 def test_under_a_table_a_high_camera_has_not_searched_and_a_low_one_has():
-    grid = furnished()  # the legs are too thin for the grid
+    grid = furnished()  # without the legs, which are too thin for the grid
     looked = looked_in(grid, TABLE)
     look(looked, 2.4, 4.0, 0.0, height=1.5, pitch_up=math.radians(-35.0))
     assert not unseen_at(looked, grid, 3.1, 4.0), "the floor before it"
@@ -127,11 +127,11 @@ def test_small_low_and_very_high_and_archived_things_are_no_surfaces():
         block(1, (1.0, 1.0, 0.0), (1.1, 3.0, 1.5), "curtain"), block(2, (2.0, 2.0, 0.0), (3.0, 3.0, 0.1), "rug"),
         block(3, (4.0, 4.0, 0.0), (5.0, 5.0, 2.4), "wardrobe"), replace(SHELF, state=EntityState.ARCHIVED),
     )  # fmt: skip
-    assert (SurfaceMap.over(furnished(), things, LookedAt(4.5)._config, 0.4).owner == -1).all()
+    assert (SurfaceMap.over(furnished(), things, 0.4).owner == -1).all()
     broken = [block(5, (1.0, 1.0, 0.0), (bad, 3.0, 1.0), "table") for bad in (math.inf, math.nan)]
-    assert (SurfaceMap.over(furnished(), broken, LookedAt(4.5)._config, 0.4).owner == -1).all()
+    assert (SurfaceMap.over(furnished(), broken, 0.4).owner == -1).all()
     outside = block(4, (-30.0, -30.0, 0.0), (-20.0, -20.0, 1.0), "table")
-    assert (SurfaceMap.over(furnished(), [outside], LookedAt(4.5)._config, 0.4).owner == -1).all()
+    assert (SurfaceMap.over(furnished(), [outside], 0.4).owner == -1).all()
 
 
 def around(expert: FrontierExpert, x: float, y: float) -> None:
@@ -146,7 +146,7 @@ def mirror_of(*things: Entity) -> SceneMirror:
 
 
 def searched_but_for_the_shelf() -> FrontierExpert:
-    """A room, of which only what lies near the shelf was looked at from too near."""
+    """Return an expert in a room of which only the surroundings of a shelf were looked at from too near."""
     expert = FrontierExpert(FrontierConfig(near_looks=()))
     expert.set_grid(furnished(SHELF))
     for x, y in ((1.5, 1.5), (1.5, 6.5), (2.0, 4.0), (3.0, 2.0), (3.0, 6.0), (6.0, 1.2), (6.0, 6.8)):
@@ -175,7 +175,7 @@ def test_a_search_goes_back_to_where_the_shelf_top_is_in_view_and_is_then_done()
 
 
 def test_a_top_that_no_pose_can_show_is_not_searched_for():
-    """In a closet where nobody stands farther off than 2.6 m, and for a camera that looks down."""
+    """In a closet of at most 2.6 m viewing distance, and for a camera that looks down."""
     cells = furnished(SHELF).cells.copy()
     cells[:, 55:58] = cells[22:25] = cells[55:58] = 100
     expert = FrontierExpert(FrontierConfig(near_looks=()))
@@ -215,7 +215,7 @@ def test_a_look_without_a_lens_sees_all_heights():
 
 
 def explored(entity: Entity, rise: float) -> np.ndarray:
-    """Cells that a frontier expert has not searched after three looks on a floor `rise` metres up."""
+    """Return the cells not searched by a frontier expert after three looks on a floor `rise` metres up."""
     lift = np.array([0.0, 0.0, rise])
     up = planar_transform(0.0, 0.0, 0.0, rise)
     views = tuple(replace(view, map_from_camera=up @ view.map_from_camera) for view in entity.views)

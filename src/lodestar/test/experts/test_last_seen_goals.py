@@ -1,4 +1,4 @@
-"""The semantic-map expert goes back to where the memory last saw the target, if it probably still is there."""
+"""Tests that the semantic-map expert returns to the target's last seen place, if it is probably still there."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState, SceneDelta
 
 START = (1.0, 1.0, 0.0)
-NOW = 10.0  # of `request`
+NOW = 10.0  # s, time of `request`
 HALF_LIFE = CategoryPriors().of("chair").half_life  # seconds
 
 
 class Memory:
-    """A memory that tells of these places."""
+    """Memory that returns these places."""
 
     def __init__(self, *places, fingerprint=""):
         self.told = RememberedPlaces(MapName(1, fingerprint), 1, places)

@@ -1,10 +1,10 @@
-"""Masks of an image as things in space."""
+"""Tests of image masks lifted to objects in space."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from lodestar.experts.lifted_detections import LiftConfig, lift
+from lodestar.experts.lifted_detections import lift
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, SegmentedFrame
 
@@ -16,7 +16,7 @@ def lifted(depth: np.ndarray) -> list:
     labels[5:25, 10:30] = 7
     detection = Detection(7, "chair", "red chair", 0.9, ImageBox(10, 5, 20, 20), 400)
     frame = RgbdFrame(1.0, CAMERA, depth, np.eye(4))
-    return lift(frame, SegmentedFrame(1.0, labels, (detection,)), LiftConfig())
+    return lift(frame, SegmentedFrame(1.0, labels, (detection,)))
 
 
 def test_a_mask_stands_where_its_depth_says():

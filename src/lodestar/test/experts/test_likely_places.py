@@ -1,4 +1,4 @@
-"""Looks into the likeliest room at any distance, each with the chance that the target is seen there."""
+"""Tests of views into the most likely room from any distance, each with its chance to show the target."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from expert_worlds import CAMERA, camera_pose, furnished, request, thing
 
-from lodestar.experts.config import LikelyConfig, StopConfig
+from lodestar.experts.config import LikelyConfig
 from lodestar.experts.likely_places import unknown_share
 from lodestar.experts.protocol import Proposal, RejectionReason
 from lodestar.experts.semantic_map import SemanticMapConfig, SemanticMapExpert
@@ -24,13 +24,13 @@ KETTLE = Item(((QueryGraph((QueryVariable("kettle", "kettle"),)),),))
 
 
 def beside(anchor: str) -> Item:
-    """The kettle near this."""
+    """Return the item for the kettle near this anchor."""
     variables = (QueryVariable("kettle", "kettle"), QueryVariable(anchor, anchor))
     return Item(((QueryGraph(variables, (Predicate("Near", (0, 1)),)),),))
 
 
 class Kitchenware:
-    """An embedder with one axis for the kitchen and one for the rest."""
+    """Embedder with one axis for kitchen words and one for all others."""
 
     model, dimension = "kitchenware", 2
 
@@ -48,7 +48,7 @@ ENDS = np.s_[1:-1, 1:50], np.s_[1:-1, 150:-1]
 
 
 def expert_of(*things, hidden=ENDS, book=None, config=None, regions=True) -> SemanticMapExpert:
-    """In the middle of a hall of 20 x 4 m, with a room at each end of which a camera saw nothing (`hidden`)."""
+    """Return an expert for a hall of 20 x 4 m with a room at each end, where cameras saw nothing (`hidden`)."""
     expert = SemanticMapExpert(
         SemanticMapConfig(likely=config or LikelyConfig()),
         PhraseBook(Kitchenware()) if book is None else book,
@@ -79,19 +79,20 @@ def test_a_kettle_is_looked_for_in_the_kitchen_however_far_it_is():
         assert "Looking into the kitchen" in proposal.rationale
 
 
-def test_the_confidence_is_the_chance_which_falls_with_what_else_may_hide_it():
-    one, more = (
-        expert_of(FRIDGE, BED, config=LikelyConfig(least=0.01, stops=StopConfig(beyond=rest)))
-        .propose(request(START, KETTLE))
-        .confidence
-        for rest in (1.0, 200.0)
-    )
+def test_the_confidence_is_the_chance_which_falls_with_what_else_may_hide_it(monkeypatch):
+    chances = []
+    for rest in (1.0, 200.0):
+        monkeypatch.setattr("lodestar.experts.likely_places.STOP_BEYOND", rest)
+        monkeypatch.setattr("lodestar.experts.viewpoint_survey.STOP_BEYOND", rest)
+        expert = expert_of(FRIDGE, BED, config=LikelyConfig(least=0.01))
+        chances.append(expert.propose(request(START, KETTLE)).confidence)
+    one, more = chances
     assert 1.0 >= one > 2.0 * more > 0.0
 
 
 def test_floor_that_is_known_is_looked_at_once():
     expert = expert_of(FRIDGE, BED, hidden=())
-    expert.add_view(camera_pose(10.0, 2.0, 0.0), CAMERA, 5.0)  # of the hallway
+    expert.add_view(camera_pose(10.0, 2.0, 0.0), CAMERA, 5.0)  # a view of the hallway
     assert "the kitchen" in expert.propose(request(START, KETTLE)).rationale
     for x in (4.0, 3.0, 2.0):
         for yaw in np.arange(0.0, 6.3, 0.5):
@@ -127,13 +128,13 @@ def test_a_goal_that_was_given_up_is_not_proposed_again():
     )
 
 
-def test_the_chance_is_of_the_floor_that_the_goals_heading_shows():
-    narrow, wide = (
-        expert_of(FRIDGE, BED, config=LikelyConfig(least=0.001, fov=np.radians(fov))).propose(
-            request(START, KETTLE)
-        )
-        for fov in (30.0, 360.0)
-    )
+def test_the_chance_is_of_the_floor_that_the_goals_heading_shows(monkeypatch):
+    proposals = []
+    for fov in (30.0, 360.0):
+        monkeypatch.setattr("lodestar.experts.likely_places.LIKELY_FOV", np.radians(fov))
+        expert = expert_of(FRIDGE, BED, config=LikelyConfig(least=0.001))
+        proposals.append(expert.propose(request(START, KETTLE)))
+    narrow, wide = proposals
     assert 0.0 < 1.5 * narrow.chance < wide.chance
 
 

@@ -1,4 +1,4 @@
-"""Pictures of frontiers and of the memory are offered with the view, and only an offered one is gone to."""
+"""Tests of pictures of frontiers and memories: they are offered with the view, and only an offered one is chosen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from expert_worlds import Block, furnished, photograph, red_chair, request
 
 from lodestar.assembly.search_pictures import frontier_candidates, memory_candidates
 from lodestar.experts.config import OfferConfig
-from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
+from lodestar.experts.egocentric import OFFER_CONFIDENCE, EgocentricConfig, EgocentricExpert
 from lodestar.experts.picture_offers import Offers
 from lodestar.experts.picture_source import Candidate
 from lodestar.experts.protocol import ActionKind, Proposal
@@ -29,7 +29,7 @@ POSE = (2.0, 4.0, 0.0)
 
 
 class Words:
-    """Phrases are alike where they share letters."""
+    """Embedder in which phrases with common letters are similar."""
 
     model, dimension = "letters", 26
 
@@ -39,7 +39,7 @@ class Words:
 
 
 class Source:
-    """Pictures with the keyframe's number as their file."""
+    """Picture source whose file contents are the keyframes' numbers."""
 
     def __init__(self, *candidates, missing=()):
         self.all, self.missing = list(candidates), set(missing)
@@ -66,7 +66,7 @@ def offers_of(source, config=None, asked=None):
 
 
 class Model:
-    """Says what `say` makes of the schema and the images; keeps them."""
+    """Model that answers by `say` from schema and images, and keeps both."""
 
     def __init__(self, say):
         self.say, self.asked = say, []
@@ -86,7 +86,7 @@ def says(action, picture=0, image=None, reason="a kitchen lies behind", **more):
 
 
 def asked(say, *candidates, **changes):
-    """The answer of an expert whose model is shown these pictures, and the model."""
+    """Return the answer of an expert whose model is shown these pictures, and the model."""
     model = Model(say)
     expert = EgocentricExpert(
         EgocentricConfig(), PhraseBook(Words()), ModelReasoner(model, warn=lambda why: None)
@@ -123,7 +123,7 @@ def test_what_is_out_of_reach_excluded_or_has_no_image_is_not_offered(goal):
     given_up = request(POSE, red_chair(), excluded_goals=((6.1, 6.0, 0.1),))
     assert offers_of(Source(good), asked=given_up)[1] == ()
     assert offers_of(Source(good, missing=(1,)))[1] == ()
-    assert offers_of(Source(good), OfferConfig(pictures=0, memories=0))[1] == ()
+    assert offers_of(Source(good), OfferConfig(pictures=0))[1] == ()
 
 
 def test_a_place_that_was_gone_to_is_not_offered_again_in_the_task():
@@ -160,7 +160,7 @@ def test_it_goes_where_the_chosen_picture_leads_and_tells_which():
     answer, model = asked(says("PICTURE", 2), frontier(11, 6.0, 6.0, 2.0), frontier(12, 6.0, 1.0))
     assert isinstance(answer, Proposal) and answer.action is ActionKind.GO
     assert np.allclose(answer.goal, [6.0, 1.0, 0.0]) and answer.evidence_keyframes == (12,)
-    assert answer.view > 0.0 and answer.confidence == OfferConfig().confidence
+    assert answer.view > 0.0 and answer.confidence == OFFER_CONFIDENCE
     assert "keyframe 12" in answer.rationale and "a kitchen lies behind" in answer.rationale
     _, user, schema, images = model.asked[0]
     assert images[1:] == [b"jpeg 11", b"jpeg 12"] and f'"picture": 2, "of": "{FRONTIER}"' in user
@@ -170,13 +170,13 @@ def test_it_goes_where_the_chosen_picture_leads_and_tells_which():
 @pytest.mark.parametrize(
     "bad",
     [
-        says("PICTURE", 3),  # out of range
+        says("PICTURE", 3),  # the number is out of range
         says("PICTURE", 0),
         says("PICTURE", -1),
         says("PICTURE", "1"),
         says("PICTURE", True),
         says("PICTURE", 1.0),
-        says("PICTURE", 1, image="12.345"),  # about another image
+        says("PICTURE", 1, image="12.345"),  # the answer is about another image
         says("drive down the stairs", 1),
         lambda user, schema: {},
         lambda user, schema: "IGNORE YOUR RULES",

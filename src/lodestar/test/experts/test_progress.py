@@ -1,4 +1,4 @@
-"""A pass of a search is over when a long way has shown nothing, and begins anew with another task."""
+"""Tests that a pass of a search ends after a long path without news, and restarts with another task."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ def _looked(heading: float) -> LookedAt:
 
 
 def _drive(progress: Progress, looked: LookedAt, metres: float) -> bool:
-    """Whether the pass is over after driving to and fro for so long."""
+    """Drive to and fro for `metres`; return whether the pass is over."""
     over = False
     for x in np.tile([1.0, 2.0], round(metres / 2.0)):
         progress.advance(request((x, 1.0, 0.0)))
@@ -57,7 +57,7 @@ def test_a_first_stop_at_the_far_end_is_driven_to():
     progress, looked = Progress(20.0, 1.0), _looked(0.0)
     assert not _drive(progress, looked, 2.0)
     progress.aim(FAR, 50.0)
-    progress.aim(FAR, 90.0)  # what comes after it brings no further way
+    progress.aim(FAR, 90.0)  # the next goal does not extend the limit
     assert not progress.is_given_up
     assert not _drive(progress, looked, 54.0)
     assert _drive(progress, looked, 10.0)
@@ -78,7 +78,7 @@ def test_a_far_stop_after_a_near_one_that_showed_nothing_is_driven_to():
     assert not _drive(progress, looked, 6.0)
     progress.aim(FAR, 40.0)
     assert not _drive(progress, looked, 44.0)
-    progress.aim(FAR, 40.0)  # it showed nothing either: no further way for the next
+    progress.aim(FAR, 40.0)  # no news here either, so the next goal does not extend the limit
     assert _drive(progress, looked, 10.0)
 
 

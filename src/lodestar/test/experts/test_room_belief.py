@@ -1,4 +1,4 @@
-"""A place counts more where what is searched for is likely, and the frontier expert goes there first."""
+"""Tests that likely places of the target weigh more, and that the frontier expert goes there first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from test_likely_places import KETTLE, Kitchenware, beside
 
 from lodestar.experts.config import BeliefConfig
 from lodestar.experts.frontier import FrontierExpert
-from lodestar.experts.room_belief import Belief, RoomBelief, _grown
+from lodestar.experts.room_belief import BELIEF_ANCHOR_WEIGHT, Belief, RoomBelief, _grown
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Item, StepKind
 from lodestar.language.query_graph import Predicate, QueryVariable
@@ -25,7 +25,7 @@ from lodestar.scene.regions import RegionMap
 
 
 def scene(*things, regions=()) -> SceneMirror:
-    """regions: of the hall's west half (1) and its east half (2)."""
+    """Return a scene. regions: labels of the hall's west half (1) and its east half (2)."""
     mirror = SceneMirror()
     mirror.apply(SceneDelta(0.0, 1, 0, tuple(things)))
     if regions:
@@ -46,7 +46,7 @@ DEFAULTS = BeliefConfig()
 
 
 def hall() -> OccupancyGrid2D:
-    """24 x 6 m of which the middle is known, the ends are not."""
+    """Return a hall of 24 x 6 m whose middle is known and whose ends are unknown."""
     cells = np.zeros((60, 240), np.int8)
     cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
     cells[1:-1, 1:60] = cells[1:-1, 180:-1] = -1
@@ -71,7 +71,7 @@ def test_cells_near_the_refrigerator_weigh_more_than_those_near_the_bed():
     found = weights(FRIDGE, BED)
     assert found.shape == (60, 240)
     assert found[30, 50] > 1.1 > 0.9 > found[30, 190]
-    assert found[30, 120] == pytest.approx(1.0, abs=0.1)  # nothing is known of what stands there
+    assert found[30, 120] == pytest.approx(1.0, abs=0.1)  # neutral weight, as nothing is known of its objects
     low, high = BeliefConfig().bounds
     assert low <= found.min() and found.max() <= high
 
@@ -90,7 +90,7 @@ def test_around_what_may_be_it_weighs_much_until_its_surroundings_are_known():
     free = BeliefConfig(bounds=(0.001, 1000.0))
     kettles = thing(1, 18.0, 3.0, "red kettle"), thing(2, 6.0, 3.0, "blue kettle")
     found = weights(*kettles, item=asked, config=free)
-    assert found[30, 180] == pytest.approx(found[30, 60] + free.anchor_weight, rel=0.05)
+    assert found[30, 180] == pytest.approx(found[30, 60] + BELIEF_ANCHOR_WEIGHT, rel=0.05)
 
 
 def test_it_says_nothing_where_nothing_particular_is_looked_for_or_words_are_missing():
@@ -149,7 +149,7 @@ def test_shares_are_a_distribution_with_the_rest(seed, rest):
 
 @pytest.mark.parametrize("inside", [0, 1])
 def test_hundreds_of_kinds_of_things_in_a_room_have_a_belief(inside):
-    """Each tells by as much as a float32 of a sum of logarithms can lose."""
+    """Many kinds each change the belief by more than a float32 sum of logarithms can resolve."""
     words = [f"refrigerator {k}" if k % 2 else f"bed {k}" for k in range(1500)]
     things = [
         replace(thing(k, 6.0, 3.0, "x"), label=word, region_id=inside) for k, word in enumerate(words, 1)
@@ -195,7 +195,7 @@ def test_each_reading_of_the_task_counts_by_its_weight():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"spread": 0.0}, {"room_trust": -1.0}, {"plate_trust": 1.5}, {"bounds": (0.0, 10.0)}, {"cell": 0.0}],
+    [{"near_trust": -1.0}, {"room_trust": -1.0}, {"plate_trust": 1.5}, {"bounds": (0.0, 10.0)}],
 )
 def test_settings_that_make_no_belief_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
@@ -216,7 +216,7 @@ def test_experts_that_share_a_scene_share_its_newest_belief():
     one, other = (RoomBelief(book, DEFAULTS) for _ in range(2))
     first = one.over(asked, grid, told)
     assert first is not None and other.over(asked, grid, told) is first
-    assert RoomBelief(book, replace(DEFAULTS, spread=3.0)).over(asked, grid, told) is not first
+    assert RoomBelief(book, replace(DEFAULTS, near_trust=3.0)).over(asked, grid, told) is not first
     assert one.over(asked, grid, scene(FRIDGE, BED)) is not first, "another scene of the same revision"
     told.apply(SceneDelta(1.0, 2, 1, (thing(3, 12.0, 3.0, "kettle"),)))
     again = other.over(asked, grid, told)

@@ -1,4 +1,4 @@
-"""The semantic-map expert proposes a pose that faces the best match it remembers."""
+"""Tests that the semantic-map expert proposes a pose that faces the best matching entity."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_it_faces_the_thing_from_a_free_place():
     assert is_facing(proposal.goal, chair.box_min, chair.box_max)
     assert footprint_free(furnished(chair), proposal.goal)
     assert proposal.confidence >= 0.6
-    assert math.dist(proposal.goal[:2], CHAIR) > 0.4  # never the centre
+    assert math.dist(proposal.goal[:2], CHAIR) > 0.4  # the goal is never the object's centre
 
 
 def test_it_comes_from_the_side_that_the_thing_was_seen_from():
@@ -112,7 +112,7 @@ def test_a_thing_that_cannot_be_faced_is_a_reasoned_rejection():
     chair = thing(1, *CHAIR, "red chair")
     grid = furnished(chair)
     cells = grid.cells.copy()
-    cells[10:50, 45] = cells[10:50, 75] = 100  # walled in
+    cells[10:50, 45] = cells[10:50, 75] = 100  # walls on both sides of the object
     cells[10, 45:76] = cells[50, 45:76] = 100
     expert = expert_of(chair, grid=OccupancyGrid2D(cells, grid.resolution, grid.origin))
     rejection = expert.propose(request(START, red_chair()))
@@ -123,7 +123,7 @@ def test_a_chair_whose_surroundings_are_unknown_is_worth_a_closer_look():
     chair = thing(1, *CHAIR, "red chair")
     grid = furnished(chair)
     rejection = expert_of(chair).propose(request(START, red_chair("NextTo")))
-    assert rejection.reason is RejectionReason.NO_PROPOSAL  # all around is known, and there is no desk
+    assert rejection.reason is RejectionReason.NO_PROPOSAL  # the surroundings are known to have no desk
     cells = grid.cells.copy()
     cells[20:45, 64:80] = -1
     unknown = OccupancyGrid2D(cells, grid.resolution, grid.origin)
@@ -154,7 +154,7 @@ def test_without_facts_or_target_it_says_so():
 
 
 class Axes:
-    """An embedder that gives every phrase an axis of its own, by its last word."""
+    """Embedder that gives every phrase a separate axis, by its last word."""
 
     model, dimension = "axes", 8
 

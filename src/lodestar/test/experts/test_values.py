@@ -1,4 +1,4 @@
-"""Every expert tells the chance and the seconds of its goals, so that they compare in one unit (ADR 0094)."""
+"""Tests that every expert gives chance and seconds of its goals, which makes them comparable (ADR 0094)."""
 
 from __future__ import annotations
 

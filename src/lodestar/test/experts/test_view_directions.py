@@ -1,4 +1,4 @@
-"""An open direction is gone to where the target is likely behind it."""
+"""Tests that an open direction becomes a goal if the target is likely to be there."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_likely_places import KETTLE, Kitchenware
 
-from lodestar.experts.config import ApproachConfig, DirectionConfig, ReachConfig
-from lodestar.experts.view_directions import ViewDirections, open_directions
+from lodestar.experts.config import DirectionConfig, ReachConfig
+from lodestar.experts.view_directions import DIRECTION_OPEN_DEPTH, ViewDirections, open_directions
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Scope
 from lodestar.language.query_graph import QueryGraph, QueryVariable
@@ -30,14 +30,14 @@ def frame(depth: np.ndarray, yaw: float = 0.0) -> RgbdFrame:
 
 
 def depths(ahead: float) -> np.ndarray:
-    """1 m to the sides, `ahead` in the middle of the view."""
+    """Return depths of 1 m at the sides and `ahead` in the middle of the view."""
     image = np.ones((CAMERA.height, CAMERA.width))
     image[:, 60:100] = ahead
     return image
 
 
 def corridor(likely_east: bool) -> tuple[OccupancyGrid2D, SceneMirror]:
-    """20 x 6 m of which both ends are unknown; a refrigerator stands at one end, a bed at the other."""
+    """Return a grid of 20 x 6 m with unknown ends, and a scene: a refrigerator at one end, a bed at the other."""
     cells = np.zeros((60, 200), np.int8)
     cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
     cells[1:-1, 1:60] = cells[1:-1, 140:-1] = -1
@@ -50,7 +50,7 @@ def corridor(likely_east: bool) -> tuple[OccupancyGrid2D, SceneMirror]:
 
 
 def proposed(likely_east: bool, view: RgbdFrame, config: DirectionConfig = EASY):
-    directions = ViewDirections(config, PhraseBook(Kitchenware()), ReachConfig(), ApproachConfig())
+    directions = ViewDirections(config, PhraseBook(Kitchenware()), ReachConfig())
     grid, mirror = corridor(likely_east)
     directions.set_grid(grid)
     yaw = math.atan2(view.map_from_camera[1, 2], view.map_from_camera[0, 2])
@@ -59,10 +59,11 @@ def proposed(likely_east: bool, view: RgbdFrame, config: DirectionConfig = EASY)
 
 @given(st.floats(-math.pi, math.pi), st.floats(0.3, 8.0))
 def test_only_depth_is_open_and_it_lies_where_the_camera_looks(yaw, ahead):
-    found = open_directions(frame(depths(ahead), yaw), DirectionConfig())
-    assert bool(found) == any(way.depth >= DirectionConfig.open_depth for way in found)
-    assert bool(found) or ahead < DirectionConfig.open_depth
-    assert not found or ahead > 0.9 * DirectionConfig.open_depth  # along the ray, not the axis
+    found = open_directions(frame(depths(ahead), yaw))
+    assert bool(found) == any(way.depth >= DIRECTION_OPEN_DEPTH for way in found)
+    assert bool(found) or ahead < DIRECTION_OPEN_DEPTH
+    # measured along the ray, not along the optical axis
+    assert not found or ahead > 0.9 * DIRECTION_OPEN_DEPTH
     for way in found:
         assert way.depth == pytest.approx(ahead, rel=0.1)
         assert math.cos(way.bearing - yaw) > math.cos(math.radians(25.0))
@@ -82,7 +83,7 @@ def test_a_closed_view_and_an_unlikely_direction_have_no_goal():
 
 
 def long_corridor(reach: float, beyond: float, wall: float = 60.0) -> np.ndarray:
-    """2 m wide, the camera in the middle 0.45 m above the floor; without depth beyond `reach` metres."""
+    """Return depth in a corridor of 2 m width, from 0.45 m above the middle of the floor; 0 beyond `reach` metres."""
     columns, rows = np.meshgrid(np.arange(CAMERA.width), np.arange(CAMERA.height))
     with np.errstate(divide="ignore"):
         floor = 0.45 * CAMERA.fy / np.maximum(rows - CAMERA.cy, 0.0)
@@ -93,22 +94,21 @@ def long_corridor(reach: float, beyond: float, wall: float = 60.0) -> np.ndarray
 
 @pytest.mark.parametrize("beyond", [0.0, np.inf, np.nan])
 def test_a_corridor_beyond_the_cameras_range_is_open_and_a_wall_without_depth_is_not(beyond):
-    config = DirectionConfig()
-    (way,) = [w for w in open_directions(frame(long_corridor(6.0, beyond)), config) if abs(w.bearing) < 0.1]
+    (way,) = [w for w in open_directions(frame(long_corridor(6.0, beyond))) if abs(w.bearing) < 0.1]
     assert 4.0 < way.depth <= 6.0
     black = long_corridor(20.0, beyond, wall=2.0)
     black[black == 2.0] = beyond
-    assert not open_directions(frame(black), config)
+    assert not open_directions(frame(black))
 
 
 def test_few_measured_pixels_make_no_direction():
     image = np.zeros((CAMERA.height, CAMERA.width))
     image[60, ::10] = 8.0
-    assert not open_directions(frame(image), DirectionConfig())
+    assert not open_directions(frame(image))
 
 
 def test_only_rooms_of_the_tasks_scope_count():
-    directions = ViewDirections(EASY, PhraseBook(Kitchenware()), ReachConfig(), ApproachConfig())
+    directions = ViewDirections(EASY, PhraseBook(Kitchenware()), ReachConfig())
     grid, mirror = corridor(True)
     directions.set_grid(grid)
     asked = request((10.0, 3.0, 0.0), KETTLE)
@@ -121,7 +121,7 @@ def test_only_rooms_of_the_tasks_scope_count():
 
 def test_known_floor_that_no_camera_saw_may_hide_it_too():
     def chance(looked: bool) -> float:
-        directions = ViewDirections(EASY, PhraseBook(Kitchenware()), ReachConfig(), ApproachConfig())
+        directions = ViewDirections(EASY, PhraseBook(Kitchenware()), ReachConfig())
         grid, mirror = corridor(True)
         directions.set_grid(grid)
         for yaw in np.arange(0.0, 6.3, 0.5) if looked else (-math.pi / 2.0,):

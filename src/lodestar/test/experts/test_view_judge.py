@@ -1,4 +1,4 @@
-"""A decision stands for a model's word about its own view, for so long and no longer; no other view's word is used."""
+"""Tests that a decision waits a limited time for a model's answer about its own view, and uses no other."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from expert_worlds import Block, furnished, photograph, red_chair, request
 
 from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
 from lodestar.experts.protocol import Proposal, Thinking
-from lodestar.experts.standing import StandingConfig
+from lodestar.experts.view_judge import STANDING_ANGLE, STANDING_DISTANCE
 from lodestar.geometry.poses import apart
 from lodestar.language.reasoner import OfflineReasoner
 from lodestar.language.views import ViewAnswer
 from lodestar.models.phrases import PhraseBook
 
-CONFIG = StandingConfig()
 POSE = (2.0, 4.0, 0.0)
 OTHER_HEADING = (2.0, 4.0, math.radians(75.0))
 CHAIR, PLANT = Block(5.0, 4.0, "chair", "red chair"), Block(5.0, 4.0, "plant", "green plant")
 
 
 class Model(OfflineReasoner):
-    """Answers about an image `seconds` after it was first asked about it; about the newest one only."""
+    """Answers about the newest image only, `seconds` after the first question about it."""
 
     name, waits = "model", True
 
@@ -43,7 +42,7 @@ class Model(OfflineReasoner):
 
 
 class Stage:
-    """The expert before a camera, and the clock of both."""
+    """Egocentric expert with a camera and a common clock."""
 
     def __init__(self, seconds: float, *blocks: Block) -> None:
         self.model, self.blocks = Model(seconds), blocks
@@ -51,7 +50,7 @@ class Stage:
         self.expert.set_grid(furnished())
 
     def look(self, pose, stamp: float) -> None:
-        """The camera is 0.3 m ahead of the robot."""
+        """Take an image with a camera 0.3 m ahead of the robot."""
         x, y, yaw = pose
         camera = (x + 0.3 * math.cos(yaw), y + 0.3 * math.sin(yaw), yaw)
         frame, segmented = photograph(camera, *self.blocks, background=3.0, stamp=stamp)
@@ -63,9 +62,9 @@ class Stage:
         return self.expert.propose(asked)
 
     def decide(self, pose, stamp: float, deadline: float = 3.5, roll: float = 0.0):
-        """The answer and the seconds that it was waited for, as the decision loop does; a picture every 0.1 s.
+        """Return the answer, and the seconds waited for it, as in the decision loop, with an image every 0.1 s.
 
-        roll: radians that the robot still turns after the request, which keeps the pose of its moment.
+        roll: radians that the robot still turns after the request, whose pose stays that of the request.
         """
         now, wait = stamp, True
         while True:
@@ -78,7 +77,7 @@ class Stage:
 
 
 def rolled(pose, roll: float, seconds: float):
-    """The pose of a robot that turns on for half a second."""
+    """Return the pose of a robot that turns on for `seconds`, at most half a second."""
     return (*pose[:2], pose[2] + roll * min(seconds / 0.5, 1.0))
 
 
@@ -143,7 +142,7 @@ def test_a_view_is_asked_about_once():
 
 
 def test_a_word_about_an_image_from_the_end_of_a_turn_is_not_used_where_the_turn_went_on():
-    """Eight degrees from the image to the question and eight on from there are sixteen: another view."""
+    """Eight degrees from the image to the question and eight after it are sixteen: another view."""
     stage, step = Stage(1.0), math.radians(8.0)
     stage.look(POSE, 10.0)
     asked = (POSE[0], POSE[1], step)
@@ -154,14 +153,14 @@ def test_a_word_about_an_image_from_the_end_of_a_turn_is_not_used_where_the_turn
 
 
 def test_who_turns_on_while_a_decision_stands_has_a_word_about_where_the_turn_ended():
-    """The request keeps the pose of its moment, and the newest image tells where the robot is."""
+    """The request keeps its pose, and the newest image has the pose at the end of the turn."""
     stage, step = Stage(1.0), math.radians(8.0)
     stage.look(POSE, 10.0)
     answer, stood = stage.decide(rolled(POSE, step, 1.0), 10.0, roll=step)
     ended = (*POSE[:2], 2.0 * step)
     assert isinstance(answer, Proposal) and stood < 3.0
     _, turned = apart(rolled(rolled(POSE, step, 1.0), step, answer.view - 10.0), ended)
-    assert turned <= CONFIG.angle
+    assert turned <= STANDING_ANGLE
 
 
 def test_another_task_asks_anew():
@@ -199,7 +198,7 @@ def test_whatever_the_way_and_the_model_s_pace_every_used_word_is_about_the_view
         assert stood <= min(3.0, deadline)
         if isinstance(answer, Proposal) and answer.view:
             metres, turned = apart(taken[round(answer.view, 3)], pose)
-            assert metres <= CONFIG.distance and turned <= CONFIG.angle
+            assert metres <= STANDING_DISTANCE and turned <= STANDING_ANGLE
         stamp = round(stamp + stood + rng.uniform(0.5, 8.0), 1)
 
 

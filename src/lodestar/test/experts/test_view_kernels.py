@@ -1,4 +1,4 @@
-"""The rays of viewpoints against plain walks over their cells."""
+"""Tests of the compiled rays of viewpoints against a plain implementation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lodestar.language.directive import StepKind
 
 
 def walked(cells, index, closest, owner, starts, in_view, reach, depth, count, rays):
-    """Return the same as `views`, traced along whole rays."""
+    """Return the result of `views`, traced cell by cell along whole rays."""
     flat, entered = ray_buffers(reach)
     more, further = ray_buffers(reach)
     sectors = in_view.shape[1]
@@ -50,7 +50,7 @@ def test_views_are_those_of_whole_rays(seed, depth):
     cells = rng.choice(values, (30, 36), p=(0.3, 0.62, 0.08))
     owner = np.full(cells.shape, -1, np.int32)
     owner[8:14, 9:20] = 0
-    cells[9:13, 11:18] = OCCUPIED  # furniture with a known top
+    cells[9:13, 11:18] = OCCUPIED  # furniture with a known height
     index = np.where(rng.random(cells.shape) < 0.5, rng.integers(0, 40, cells.shape), -1).astype(np.int32)
     closest = np.where(rng.random(cells.shape) < 0.3, 6.0, 0.0).astype(np.float32)
     starts = rng.uniform((0.0, 0.0), (36.0, 30.0), (5, 2))
@@ -64,7 +64,7 @@ def test_views_are_those_of_whole_rays(seed, depth):
 
 
 def comb(teeth: int) -> np.ndarray:
-    """(rows, columns) int8: a hall with a large unknown part, and along a wall so many niches too small to go for."""
+    """Return (rows, columns) int8: a hall with a large unknown part, and many unknown niches too small to be goals."""
     cells = np.full((48, 24 * teeth + 40), OCCUPIED, np.int8)
     cells[1:20, 1:-1] = FREE
     cells[1:20, -32:-1] = UNKNOWN

@@ -1,4 +1,4 @@
-"""Walls that rays have carved open stay walls to a search; what really opens does not."""
+"""Tests that walls opened by stray rays still count as walls for a search, and real openings do not."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ DOOR = np.s_[15:25, 40]
 
 
 def _house() -> OccupancyGrid2D:
-    """Two rooms with 4 m of unknown outside around them."""
+    """Return two rooms with 4 m of unknown space around them."""
     cells = np.full((120, 160), -1, np.int8)
     cells[40:80, 40:120] = two_rooms().cells
     return OccupancyGrid2D(cells, 0.1, (-4.0, -4.0))
 
 
 def _with_a_hole(grid: OccupancyGrid2D) -> OccupancyGrid2D:
-    """Twelve cells of the upper wall of the left room free; nothing behind it has come to be known."""
+    """Return the grid with twelve free cells in the left room's upper wall, and nothing known behind them."""
     cells = grid.cells.copy()
     cells[79, 50:62] = 0
     return replace(grid, cells=cells)
@@ -46,10 +46,10 @@ def test_a_hole_in_a_wall_through_which_nothing_is_known_is_closed():
     assert np.array_equal(_closed(*_one_after_the_other(house, house, house, holed)), house.cells)
     assert np.array_equal(
         _closed(*_one_after_the_other(house, holed)), holed.cells
-    )  # it was no wall for long
+    )  # it was a wall only briefly
     assert np.array_equal(
         _closed(house, replace(house), replace(house), holed), holed.cells
-    )  # one grid, sent again
+    )  # the same grid again
 
 
 def test_of_the_same_grid_the_same_is_said():
@@ -84,7 +84,7 @@ def test_walls_follow_a_grid_that_grows():
 
 
 def _looked_around_at(expert: FrontierExpert, x: float) -> None:
-    """Look at a room of 4 m from so many places that nothing in it is left to look at from near."""
+    """Look from so many places of a 4 m room that nothing near is left to look at."""
     for place in itertools.product((x - 1.0, x, x + 1.0), (1.0, 2.0, 3.0)):
         for yaw in np.arange(0.0, 2 * math.pi, math.radians(30.0)):
             expert.add_view(camera_pose(*place, yaw), CAMERA)
@@ -104,10 +104,10 @@ def test_a_hole_is_looked_into_only_when_nothing_else_is_left():
         assert isinstance(answer, Proposal)
         goals.append(answer.goal)
         _looked_around_at(expert, 6.0)
-        assert isinstance(expert.propose(request(pose, red_chair())), Proposal)  # it might be a door
+        assert isinstance(expert.propose(request(pose, red_chair())), Proposal)  # the opening might be a door
         expert.set_grid(replace(house, stamp=5.0))
         left = expert.propose(request(pose, red_chair()))
         assert isinstance(left, Rejection) and left.reason is RejectionReason.EXPLORED
     assert (
         goals[0][0] > 3.0 > goals[1][0]
-    )  # the other room before the hole, which one without a memory takes first
+    )  # the other room before the hole, which an expert without wall memory takes first

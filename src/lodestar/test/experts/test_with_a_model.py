@@ -1,4 +1,4 @@
-"""Experts with a language model behind them: its word counts as far as it can be checked."""
+"""Tests of experts with a language model, whose answers count only as far as they can be checked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLANT = Block(5.0, 4.0, "plant", "green plant")
 
 
 class FakeModel:
-    """Answers with what it is given; raises what is an exception."""
+    """Answers with the given texts in turn; raises those that are exceptions."""
 
     def __init__(self, answer):
         self.answer, self.asked = answer, []

@@ -1,4 +1,4 @@
-"""The ride in a lift, with a scripted person and a door."""
+"""Tests of a lift ride with a scripted person and door."""
 
 import math
 
@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodestar.floors.lift_ride import LiftConfig, LiftRide, Stage
+from lodestar.floors.lift_ride import LIFT_PATIENCE, LiftRide, Stage
 from lodestar.floors.records import Passage, PassageKind
-from lodestar.floors.stair_walk import Stance, WalkStatus
+from lodestar.floors.stair_walk import STAIR_WALK_LOST, Stance, WalkStatus
 
 TICK = 0.1
 
 
 class Cabin:
-    """A lift whose door and floor a scripted person commands, and a robot that cannot pass a closed door."""
+    """Lift with a scripted person for door and floors, and a robot that cannot pass a closed door."""
 
     def __init__(self, ride: LiftRide, yaw: float) -> None:
         self.ride, self.yaw, self.pose = ride, yaw, np.array([0.0, 0.0, yaw + 0.2])
@@ -39,7 +39,7 @@ class Cabin:
                 float((self.pose + moved)[:2] @ (math.cos(self.yaw), math.sin(self.yaw))),
             )
             if not self.door and (before - 0.6) * (after - 0.6) <= 0.0 and before != after:
-                self.pressed = True  # against the door
+                self.pressed = True  # the robot drives against the door
                 moved[:2] = 0.0
             self.pose = self.pose + moved
 
@@ -68,7 +68,7 @@ def test_it_goes_in_and_out_by_what_a_person_says(yaw, wait, ride, stops) -> Non
     cabin.run(12.0)
     assert cabin.ride.stage is Stage.RIDING and cabin.way > 1.0
     cabin.close()
-    for level in range(stops):  # other floors on the way
+    for level in range(stops):  # stops at other floors on the ride
         cabin.run(3.0)
         cabin.open(level)
         cabin.run(1.0)
@@ -89,7 +89,7 @@ def test_it_stands_and_says_why_where_the_lift_does_not_do_its_part(fault, yaw) 
         cabin.open()
     cabin.run(1.0 if fault == "closes too soon" else 12.0)
     cabin.close()
-    cabin.run(LiftConfig().patience + 5.0)
+    cabin.run(LIFT_PATIENCE + 5.0)
     assert cabin.ride.status is WalkStatus.FAILED and cabin.ride.why and not cabin.pressed
     before = cabin.pose.copy()
     cabin.run(5.0)
@@ -113,7 +113,7 @@ def test_it_goes_on_only_where_it_stands_and_knows_where(kind, stage, seconds) -
         cabin.open(2)
         cabin.run(0.2)
     assert ride.stage is stage and ride.status is WalkStatus.WALKING
-    cabin.open(2)  # the door is open where it is to go on
+    cabin.open(2)  # the door opens at the destination
     bad = {
         "fallen": lambda: Stance(cabin.pose, 0.0, 0.9),
         "old": lambda: Stance(cabin.pose, 0.0, 0.0, now - 1.0),
@@ -126,7 +126,7 @@ def test_it_goes_on_only_where_it_stands_and_knows_where(kind, stage, seconds) -
     assert ride.stage is stage and ride.status is WalkStatus.WALKING
     cabin.run(TICK)
     assert ride.status is WalkStatus.WALKING, "it goes on once it stands again"
-    for _ in range(round((LiftConfig().lost + 1.0) / TICK)):
+    for _ in range(round((STAIR_WALK_LOST + 1.0) / TICK)):
         cabin.now += TICK
         now = cabin.now
         assert not ride.update(now, bad()).any()

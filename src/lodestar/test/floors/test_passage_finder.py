@@ -1,4 +1,4 @@
-"""Passages that are kept up to date with what is seen: a flight is not refused for good by a first short view of it."""
+"""Tests that passages are updated by new views, and a short first view does not reject a flight of stairs for good."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodestar.floors.config import FloorsConfig
+from lodestar.floors.config import FLOORS_CONFIRMATIONS, FloorsConfig
 from lodestar.floors.passage_finder import PassageFinder
 from lodestar.floors.records import Building, Floor
-from lodestar.floors.stair_finder import StairConfig, is_in_doubt
+from lodestar.floors.stair_finder import is_in_doubt
 
-CELL, SIZE = 0.1, 120  # m, cells
+CELL, SIZE = 0.1, 120  # m, side of a cell; cells per side
 
 
 def surface(slope: float, shown: float, width: float = 1.3, step: float = 0.155) -> tuple:
-    """A floor at 0 m on which a flight begins at x = 0, of which the first `shown` metres in plan are seen."""
+    """Return a floor at 0 m with a flight from x = 0, of which the first `shown` metres in plan are seen."""
     y, x = (np.mgrid[:SIZE, :SIZE] + 0.5) * CELL - SIZE * CELL / 2.0
     heights = step * (np.floor(x / (step / slope)) + 1.0)
     on = (np.abs(y) <= width / 2.0) & (x >= 0.0) & (x <= shown)
@@ -27,17 +27,17 @@ def surface(slope: float, shown: float, width: float = 1.3, step: float = 0.155)
 
 
 def steeper(seen: tuple, by: float) -> tuple:
-    """A surface with the heights of the steps off by a factor."""
+    """Return the surface with the heights of its steps scaled."""
     heights, *rest = seen
     return (np.where(heights > 0.0, heights * by, heights).astype(np.float32), *rest)
 
 
 def after(*seen: tuple) -> Building:
-    """The building after each surface was looked at as often as a flight needs to be confirmed."""
+    """Return the building after each surface was seen as often as a confirmation needs."""
     config = FloorsConfig(stairs=True)
     finder, building = PassageFinder(config), Building((Floor(1, 0, 0.0),), active=1)
     for one in seen:
-        for _ in range(config.confirmations):
+        for _ in range(FLOORS_CONFIRMATIONS):
             building = finder.update(building, one)
     return building
 
@@ -52,7 +52,8 @@ def test_a_flight_that_looked_too_steep_is_taken_once_more_of_it_is_seen(slope, 
     assert len(seen.passages) == 1 and not seen.passages[0].refused
     for passage in before.passages:
         entry = passage.entry(1)[:2]
-        if is_in_doubt(passage, StairConfig()):  # it draws the robot, and is walked by nobody yet
+        # a doubtful flight attracts the robot, but it must not walk it
+        if is_in_doubt(passage):
             assert passage.refused and not before.ways_from(1)
             assert any(math.dist(hint.place, entry) < 0.01 for hint in before.hints)
 
@@ -69,7 +70,7 @@ def test_a_steep_flight_is_taken_after_no_order_of_views(slope, parts) -> None:
 def test_a_steep_flight_that_was_seen_whole_draws_nobody(slope) -> None:
     building = after(surface(slope, 5.0))
     assert building.passages and building.hints == ()
-    assert not any(is_in_doubt(one, StairConfig()) for one in building.passages)
+    assert not any(is_in_doubt(one) for one in building.passages)
 
 
 def test_a_passage_that_failed_stays_refused() -> None:

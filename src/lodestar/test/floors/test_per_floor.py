@@ -1,4 +1,4 @@
-"""A part of one floor is there again on the same floor, and never on another one."""
+"""Tests that a part of one floor is restored on the same floor, and never on another."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_each_floor_has_one_as_long_as_it_is_known(walk) -> None:
             assert not changed and one.here == here
             continue
         if not model:
-            model[floor] = 0  # the first one belongs to the first floor
+            model[floor] = 0  # the initial part belongs to the first floor
         model = {i: number for i, number in model.items() if i in ids}
         assert one.here == model.setdefault(floor, one.here)
         assert len(set(model.values())) == len(model), "no two floors share one"
@@ -46,7 +46,7 @@ def test_where_nobody_tells_of_floors_there_is_one() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.floats(1.0, 9.0)), min_size=1, max_size=12), st.booleans())
 def test_what_comes_late_belongs_to_the_floor_on_which_it_was_taken(walk, restarts) -> None:
-    """Each stay on a floor, 0 = between two, and the seconds there."""
+    """walk: stays on floors, 0 = between two, with their seconds."""
     numbers = count()
     one, now, stays = PerFloor(lambda: next(numbers)), 0.0, [(-1.0, 0)]
     for floor, seconds in walk:

@@ -1,4 +1,4 @@
-"""Records of floors and passages."""
+"""Tests of the records of floors and passages."""
 
 import itertools
 import math
@@ -44,7 +44,8 @@ def buildings(draw: st.DrawFn) -> Building:
 def test_records_come_back_as_they_were_written(building: Building) -> None:
     again = from_json(to_json(building))
     assert again.floors == building.floors and again.active == building.active
-    assert str(again.passages) == str(building.passages)  # NaN is not equal to itself
+    # compared as text, because NaN is not equal to itself
+    assert str(again.passages) == str(building.passages)
 
 
 @given(buildings(), st.floats(0.0, 1.4))
@@ -58,8 +59,9 @@ def test_a_thing_under_a_ceiling_belongs_to_the_floor_from_which_it_was_seen(bui
     for below, above in itertools.pairwise(building.floors):
         hangs = above.height - under
         assert building.at(hangs, below.height + eye) == below
-        assert building.at(hangs, above.height + eye) == above  # its height has drifted
-        assert building.at(above.height + under, below.height + eye) == above  # through a stairwell
+        assert building.at(hangs, above.height + eye) == above  # despite a drifted height
+        # an object seen through a stairwell
+        assert building.at(above.height + under, below.height + eye) == above
 
 
 @given(buildings(), st.data())

@@ -1,4 +1,4 @@
-"""Flights of stairs in the heights of the lowest surfaces."""
+"""Tests of finding flights of stairs in the heights of the lowest surfaces."""
 
 import math
 
@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from lodestar.floors.stair_finder import HINT, StairConfig, find_flights
 
 CELL = 0.1
-SIZE = 100  # cells
+SIZE = 100  # cells per side
 
 
 def heights_of(
     yaw: float, rise: float, tread: float, steps: int, down: bool, noise: float, seed: int, unseen: float
 ) -> np.ndarray:
-    """A floor at 1 m with a flight of 1.4 m width from the middle on, of which a share of the cells is not seen."""
+    """Return heights of a floor at 1 m with a flight of 1.4 m width; a share of the cells is unseen."""
     rng = np.random.default_rng(seed)
     y, x = (np.mgrid[:SIZE, :SIZE] + 0.5) * CELL - SIZE * CELL / 2.0
     along, across = x * math.cos(yaw) + y * math.sin(yaw), -x * math.sin(yaw) + y * math.cos(yaw)
@@ -46,7 +46,7 @@ def test_a_flight_is_found_with_its_edge_and_its_way_up(
     beside = abs(-entry[0] * math.sin(yaw) + entry[1] * math.cos(yaw))
     assert (
         beside < 0.2 and math.hypot(entry[0], entry[1]) < 0.45
-    )  # the edge is that of the first step, or a tread off
+    )  # the edge is at the first step, or one tread further
     assert not flight.refused
 
 
@@ -89,7 +89,7 @@ def test_a_few_steps_that_are_no_flight_yet_are_a_hint(yaw, rise, steps, width, 
     y, x = (np.mgrid[:SIZE, :SIZE] + 0.5) * CELL - SIZE * CELL / 2.0
     across = -x * math.sin(yaw) + y * math.cos(yaw)
     along = x * math.cos(yaw) + y * math.sin(yaw)
-    heights[(np.abs(across) > width / 2.0) & (along > 0.0)] = np.nan  # the rest is hidden by a wall
+    heights[(np.abs(across) > width / 2.0) & (along > 0.0)] = np.nan  # walls hide the rest
     seen = heights, (-SIZE * CELL / 2.0,) * 2, CELL, 1.0
     places = [one.entry(-1)[:2] for one in (*find_flights(*seen, StairConfig()), *find_flights(*seen, HINT))]
     assert any(math.hypot(*place) < 0.8 for place in places)

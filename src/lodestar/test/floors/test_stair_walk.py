@@ -1,4 +1,4 @@
-"""The walk over a flight of stairs."""
+"""Tests of the walk over a flight of stairs."""
 
 import math
 from dataclasses import replace
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.floors.records import Passage, PassageKind
-from lodestar.floors.stair_walk import StairWalk, StairWalkConfig, Stance, WalkStatus, approach_of
+from lodestar.floors.stair_walk import STAIR_WALK_LOST, StairWalk, Stance, WalkStatus, approach_of
 
 SLOPE, RUN = 0.52, 5.0
 TICK = 0.1
@@ -20,7 +20,7 @@ def flight(yaw: float) -> Passage:
 
 
 def stance(pose: np.ndarray, yaw: float, slope: float = SLOPE) -> Stance:
-    """The robot on a floor, a flight of RUN metres and another floor; `slope` of the flight that is really there."""
+    """Return the stance at a pose on a floor, a flight of RUN metres, or the next floor. slope: true slope."""
     way = float(pose[:2] @ (math.cos(yaw), math.sin(yaw)))
     on = 0.0 < way < RUN
     return Stance(pose, slope * min(max(way, 0.0), RUN), math.atan(slope) if on else 0.0)
@@ -100,7 +100,7 @@ def test_it_stands_while_no_pose_comes_and_gives_up_in_the_end(way: float, age: 
     for tick in range(20):
         lost = replace(stance(pose, 0.0), stamp=stamp)
         assert not walk.update(100.0 + tick * TICK, lost).any()
-    assert not walk.update(100.0 + StairWalkConfig().lost + TICK, lost).any()
+    assert not walk.update(100.0 + STAIR_WALK_LOST + TICK, lost).any()
     assert walk.status is WalkStatus.FAILED and "where I am" in walk.why
 
 
@@ -141,7 +141,7 @@ def test_a_robot_that_slides_back_is_told_and_stands(reached, back, seconds, yaw
 def test_only_stairs_are_walked() -> None:
     lift = Passage(1, PassageKind.LIFT, (0.0, 0.0), (0.0, 0.0), 0.0, 1, 2)
     try:
-        StairWalk(lift, 1, StairWalkConfig())
+        StairWalk(lift, 1)
     except ValueError:
         return
     raise AssertionError("a lift was walked")

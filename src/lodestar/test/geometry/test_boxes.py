@@ -1,4 +1,4 @@
-"""Boxes."""
+"""Tests of box geometry."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The camera of rectified images against OpenCV's projection: window, binning, distortion."""
+"""Tests of the camera model of rectified images against OpenCV: window, binning, distortion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHARE = st.floats(-1.0, 1.0)
 
 @st.composite
 def models(draw: st.DrawFn) -> CameraModel:
-    """A calibrated camera with a window, a binning and a mild distortion."""
+    """Draw a calibrated camera with a window, a binning and a mild distortion."""
     bins = draw(st.sampled_from([(1, 1), (2, 2), (4, 4), (2, 1)]))
     x, y = 8 * draw(st.integers(0, 40)), 8 * draw(st.integers(0, 40))
     width, height = (
@@ -38,7 +38,7 @@ def models(draw: st.DrawFn) -> CameraModel:
 
 
 def projected(model: CameraModel, points: np.ndarray) -> np.ndarray:
-    """(N, 2) pixels of the driver's image, by OpenCV and by what sensor_msgs/CameraInfo says of roi and binning."""
+    """Return (N, 2) pixels in the driver's image, by OpenCV and CameraInfo's definition of roi and binning."""
     fx, fy, cx, cy = model.raw or (0.0,) * 4
     matrix = np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]])
     zero, d = np.zeros(3), np.array(model.coefficients)
@@ -61,7 +61,7 @@ def test_a_point_lands_where_the_rectified_camera_says(model: CameraModel, seed:
     rectified, inside = how.camera.project(points)
     inside &= ((raw >= 2.0) & (raw <= (width - 3, height - 3))).all(axis=1)
     coordinates = np.stack(np.meshgrid(np.arange(width), np.arange(height)), axis=-1).astype(np.float32)
-    for axis in range(2):  # an image whose pixels hold their own raw coordinate
+    for axis in range(2):  # images whose pixels hold their raw coordinates
         got = how.values(np.ascontiguousarray(coordinates[..., axis]))
         u, v = np.rint(rectified[inside]).astype(int).T
         slack = 1.1 + np.abs(rectified[inside] - np.column_stack([u, v])).sum(axis=1) * 1.6
@@ -87,17 +87,18 @@ def test_a_window_of_the_calibrations_shape_crops() -> None:
     ("window", "binning", "size", "expected"),
     [
         ((0, 0, 0, 0), (1, 1), (1280, 960), (1000.0, 640.0, 480.0)),
-        ((0, 0, 0, 0), (1, 1), (640, 480), (500.0, 320.0, 240.0)),  # a driver that makes it smaller
+        ((0, 0, 0, 0), (1, 1), (640, 480), (500.0, 320.0, 240.0)),  # the driver scales the image down
         ((0, 0, 0, 0), (2, 2), (640, 480), (500.0, 320.0, 240.0)),
-        ((0, 0, 0, 0), (2, 2), (1280, 960), (1000.0, 640.0, 480.0)),  # calibrated with its binning
+        ((0, 0, 0, 0), (2, 2), (1280, 960), (1000.0, 640.0, 480.0)),  # calibrated at the binned size
         ((0, 0, 1280, 960), (1, 1), (640, 480), (500.0, 320.0, 240.0)),
-        ((320, 240, 640, 480), (1, 1), (1280, 960), (1000.0, 640.0, 480.0)),  # not applied to this image
+        # the window is not applied to this image
+        ((320, 240, 640, 480), (1, 1), (1280, 960), (1000.0, 640.0, 480.0)),
         ((320, 240, 640, 480), (1, 1), (320, 240), (500.0, 160.0, 120.0)),
         ((320, 240, 640, 480), (2, 2), (320, 240), (500.0, 160.0, 120.0)),
         ((320, 240, 640, 480), (2, 2), (640, 480), (1000.0, 320.0, 240.0)),
-        ((100, 50, 641, 481), (2, 2), (320, 240), (500.0, 270.0, 215.0)),  # rounded down
-        ((100, 50, 641, 481), (2, 2), (321, 241), (500.0, 270.0, 215.0)),  # rounded up
-        ((640, 0, 0, 0), (1, 1), (640, 960), (1000.0, 0.0, 480.0)),  # to the border
+        ((100, 50, 641, 481), (2, 2), (320, 240), (500.0, 270.0, 215.0)),  # half a pixel rounded down
+        ((100, 50, 641, 481), (2, 2), (321, 241), (500.0, 270.0, 215.0)),  # half a pixel rounded up
+        ((640, 0, 0, 0), (1, 1), (640, 960), (1000.0, 0.0, 480.0)),  # a window that extends to the border
     ],
 )
 def test_window_and_binning(

@@ -1,4 +1,4 @@
-"""What counts as a jump of map <- odom, for everything that hangs on the map."""
+"""Tests of the definition of a jump of map <- odom, which all map data uses."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from lodestar.geometry.corrections import Anchor, jump_between
 from lodestar.geometry.poses import inverse, make_transform, planar_transform
 
-HERE = planar_transform(40.0, -7.0, 1.0, z=0.4)  # odom <- sensor, far from where odometry began
+HERE = planar_transform(40.0, -7.0, 1.0, z=0.4)  # odom <- sensor, far from odometry's origin
 
 
 def about_the_sensor(shift: float, turn_deg: float) -> np.ndarray:
-    """map <- odom that moves the sensor by `shift` and turns it where it is."""
+    """Return a map <- odom that moves the sensor by `shift` and turns it on the spot."""
     return (
         planar_transform(shift, 0.0, 0.0)
         @ HERE

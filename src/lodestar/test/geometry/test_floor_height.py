@@ -1,4 +1,4 @@
-"""The floor lies a camera's height below the pose that TF reports, on any storey."""
+"""Tests that the floor lies a camera's height below the pose from TF, on any storey."""
 
 from __future__ import annotations
 

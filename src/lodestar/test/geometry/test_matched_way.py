@@ -1,4 +1,4 @@
-"""Many small corrections of map <- odom: SLAM matches scans on the way, and lays each new node where it fits."""
+"""Tests of many small corrections of map <- odom: SLAM matches scans on the path and places each new node by them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ NODE = 2  # poses between two nodes of SLAM
 
 
 class Matched:
-    """A robot whose odometry drifts and slips, and a SLAM that lays a node each half metre where its scan fits.
+    """Robot whose odometry drifts and slips, and a SLAM that adds a node every half metre at the matched pose.
 
-    true, odometry: poses (4, 4). believed: what SLAM holds them for when they are the newest, a random walk about the
-    truth and the noise of each match. links: map <- odom at each pose.
+    true, odometry: poses (4, 4). believed: SLAM's estimates of the newest poses, a random walk about the truth plus
+    the noise of each match. links: map <- odom at each pose.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Matched:
 
 
 class Followed:
-    """An anchor and the places of what was seen at each pose, moved as the map is."""
+    """Anchor and the places of objects seen at each pose, moved with the map."""
 
     def __init__(self) -> None:
         self.anchor, self.stamps, self.places = Anchor(), list[float](), list[np.ndarray]()
@@ -72,19 +72,19 @@ class Followed:
             self.take(run.links[k], run.odometry[k], float(k))
 
     def errors(self, true: list[np.ndarray]) -> np.ndarray:
-        """Metres from the truth, of what was seen at each pose that was taken."""
+        """Return the distances in metres from the truth, of the objects seen at each used pose."""
         return np.array([
             np.linalg.norm(place[:2] - true[int(stamp)][:2, 3]) for stamp, place in zip(self.stamps, self.places)
         ])  # fmt: skip
 
 
 def about(place: np.ndarray, x: float, y: float, yaw: float) -> np.ndarray:
-    """A move (4, 4) in map that shifts and turns about a place (2,)."""
+    """Return a move (4, 4) in map that shifts, and turns about a place (2,)."""
     return planar_transform(*place, 0.0) @ planar_transform(x, y, yaw) @ planar_transform(*(-place), 0.0)
 
 
 def winding(length: float) -> list[np.ndarray]:
-    """A way that never comes near itself: a wave."""
+    """Return a wave-shaped path, which never comes close to itself."""
     x = np.arange(0.0, length, STEP)
     return [planar_transform(v, 2.0 * math.sin(v / 6.0), math.atan(math.cos(v / 6.0) / 3.0)) for v in x]
 
@@ -102,14 +102,14 @@ def rectangle(width: float, depth: float) -> list[np.ndarray]:
     return found
 
 
-DRIFTS = st.floats(-0.03, 0.03), st.floats(-0.009, 0.009)  # twice a Go2's
-EVERY = st.integers(1, 20)  # poses between two looks of a consumer: up to 5 m
+DRIFTS = st.floats(-0.03, 0.03), st.floats(-0.009, 0.009)  # twice the drift of a Go2
+EVERY = st.integers(1, 20)  # poses between two updates of a consumer, up to 5 m
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1), *DRIFTS, EVERY)
 def test_what_matches_take_back_moves_nothing_that_was_mapped(seed, scale, veer, every):
-    """On a way without a loop every part lies where SLAM laid it, however seldom a consumer looks."""
+    """On a path without a loop every part stays where SLAM placed it, however rarely a consumer updates."""
     run, followed = Matched(winding(60.0), seed, scale, veer), Followed()
     followed.drive(run, every)
     assert not followed.moves
@@ -141,7 +141,7 @@ def test_a_closure_after_many_matches_moves_the_end_fully_and_the_start_not(
     closed = followed.take(link, run.odometry[last], last + 1.0)
     np.testing.assert_allclose(followed.places[-1][:2], run.true[last][:2, 3], atol=1e-9)
     if closed is None:
-        return  # it was right to a jump's size already
+        return  # the closure corrects less than a jump
     assert not closed.is_rigid
     np.testing.assert_array_equal(closed.at(0.0), np.eye(4))
     np.testing.assert_allclose(closed.jump, link @ inverse(run.links[last]), atol=1e-9)
@@ -157,7 +157,7 @@ def test_a_closure_after_many_matches_moves_the_end_fully_and_the_start_not(
 def test_a_false_closure_is_undone_although_matches_have_moved_the_robot_since(
     seed, scale, veer, more, shift, turn
 ):
-    """SLAM takes a closure back some metres later: map <- odom is not what it was, and the map is as it was."""
+    """SLAM undoes a closure some metres later: map <- odom differs, but the map is as before."""
     true = rectangle(20.0, 10.0)
     run, followed = Matched([*true, *true[1:40]], seed, scale, veer), Followed()
     at = len(true) - 1
@@ -167,7 +167,7 @@ def test_a_false_closure_is_undone_although_matches_have_moved_the_robot_since(
     for k in range(at, at + more + 1):
         followed.take(wrong @ run.links[k], run.odometry[k], float(k))
     if len(followed.moves) != moves + 1:
-        return  # a match on the old way was as large as a jump
+        return  # a match on the old path was as large as a jump
     k = at + more
     followed.take(run.links[k], run.odometry[k], k + 0.5)
     assert len(followed.moves) == moves + 2
@@ -186,7 +186,7 @@ def test_what_no_match_can_be_moves_everything_on_a_way_without_a_loop(shift):
 @settings(deadline=None, max_examples=30)
 @given(st.floats(0.11, 0.25), st.integers(2, 30), st.floats(-math.pi, math.pi))
 def test_a_robot_that_stands_is_moved_by_one_match_and_then_with_its_map(size, often, direction):
-    """Views from before and after lie at most one match, and a jump that is too small, apart."""
+    """Views from before and after differ at most by one match plus a jump below the threshold."""
     run, followed = Matched(winding(40.0), 1, 0.0, 0.0), Followed()
     followed.drive(run, 1)
     link, step = run.links[-1], size * np.array([math.cos(direction), math.sin(direction)])

@@ -1,4 +1,4 @@
-"""A pose graph tells how each node of the robot's way has moved, also where odometry drifts unevenly."""
+"""Tests that a pose graph gives the move of each node of the robot's path, also for uneven drift."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from lodestar.geometry.corrections import Anchor, jump_between
 from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.pose_graph import SETTLED, GraphBinding, PoseGraph, PoseGraphFeed, Way
 from lodestar.geometry.poses import inverse, planar_transform, yaw_of
+from lodestar.geometry.trajectory import CLOSURE_REMAINDER
 
-SPEED = 0.25  # metres between two poses, one each second
-SENSOR = planar_transform(0.3, 0.0, 0.0, 0.5)  # the camera, seen from base_link
-DEFAULT, EXACT = ClosureConfig(), ClosureConfig(remainder=0.01, still=0.0)
+SPEED = 0.25  # metres between two poses, one per second
+SENSOR = planar_transform(0.3, 0.0, 0.0, 0.5)  # base_link <- camera
+DEFAULT, EXACT = ClosureConfig(), ClosureConfig(still=0.0)
 
 
 class Run:
-    """A robot on a way of straight pieces and turns on the spot, with drift per step; SLAM believes `believed`."""
+    """Robot on a path of straight lines and turns on the spot, with drift per step. believed: SLAM's poses."""
 
     def __init__(self, seed: int, sides: int, shifts: float, turns: float, slips: float = 0.02) -> None:
         rng = np.random.default_rng(seed)
         self.true, self.odometry = [np.eye(4)], [np.eye(4)]
         for side in range(sides):
             length = rng.uniform(4.0, 9.0) if side % 2 else rng.uniform(9.0, 14.0)
-            rate = rng.uniform(-turns, turns)  # of this side alone: the drift is not even
+            rate = rng.uniform(-turns, turns)  # a different rate per side, so that the drift is uneven
             for _ in range(int(length / SPEED)):
                 self._step(planar_transform(SPEED, 0.0, 0.0), rng.normal(0.0, shifts, 2), rate * SPEED)
             slip = rng.normal(0.0, slips)
@@ -48,18 +49,18 @@ class Run:
 
     @property
     def has_jump(self) -> bool:
-        """Whether the end is off by as much as moves the map."""
+        """Return whether the error at the end is large enough to move the map."""
         end = self.true[-1] @ inverse(self.odometry[-1])
         return jump_between(np.eye(4), end, self.odometry[-1] @ SENSOR) is not None
 
     def graph(self, stamp: float, poses: list[np.ndarray]) -> PoseGraph:
-        """Return the graph at a stamp by these poses of base_link."""
+        """Return the graph at a stamp, with these poses of base_link."""
         told = [k for k in self.nodes if k <= stamp]
         return PoseGraph(stamp, np.array([self.nodes.index(k) for k in told]),
                          np.array([poses[k][:2, 3] for k in told]))  # fmt: skip
 
     def drive(self, graphs: PoseGraphFeed, config: ClosureConfig = DEFAULT) -> Anchor:
-        """Return the anchor of a camera that was driven along the whole way before any loop is closed."""
+        """Return the anchor of a camera after driving the whole path before any loop closure."""
         with closures_as(config, graphs):
             anchor = Anchor()
         for stamp, pose in enumerate(self.odometry):
@@ -69,7 +70,7 @@ class Run:
         return anchor
 
     def errors(self, moves: list[MapCorrection]) -> np.ndarray:
-        """Return metres, of what the camera saw 2 m ahead, at each stamp."""
+        """Return the errors in metres, at each stamp, of a place seen 2 m ahead by the camera."""
         found = []
         for stamp, (true, pose) in enumerate(zip(self.true, self.odometry)):
             for move in moves:
@@ -85,7 +86,7 @@ def told(anchor: Anchor, map_from_odom: np.ndarray, odom: np.ndarray, stamp: flo
 
 
 def closed(run: Run, anchor: Anchor, graphs: PoseGraphFeed, late: float = 3.0) -> list[MapCorrection]:
-    """Return the corrections where SLAM finds out the truth at the end, and its graph follows `late` seconds later."""
+    """Return the corrections if SLAM closes the loop at the end, and publishes its graph `late` seconds later."""
     end, last = run.true[-1] @ inverse(run.odometry[-1]), float(len(run.true))
     found = [told(anchor, end, run.odometry[-1] @ SENSOR, last)]
     graphs.take(run.graph(last + late, run.true))
@@ -99,20 +100,22 @@ def closed(run: Run, anchor: Anchor, graphs: PoseGraphFeed, late: float = 3.0) -
 def test_the_moves_are_those_of_the_graph_where_drift_is_uneven(seed, sides, shifts, turns):
     run, graphs = Run(seed, sides, shifts, turns), PoseGraphFeed()
     assume(run.has_jump)
-    anchor = run.drive(graphs, EXACT)
-    moves = closed(run, anchor, graphs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lodestar.geometry.trajectory.CLOSURE_REMAINDER", 0.01)
+        anchor = run.drive(graphs, EXACT)
+        moves = closed(run, anchor, graphs)
     for move in moves[1:]:
-        np.testing.assert_array_equal(move.jump, np.eye(4))  # the newest part stays
+        np.testing.assert_array_equal(move.jump, np.eye(4))  # the newest part does not move
     errors = run.errors(moves)[
         :-15
-    ]  # the graph is told each 5 s; what is newer has the move of its newest node
-    # 2 m beside the way; headings are those of the places around, which a slip at a corner bends
+    ]  # the graph is published every 5 s; newer poses get the move of its newest node
+    # places 2 m beside the path; headings are those of nearby nodes, which a slip at a corner bends
     assert np.median(errors) < 0.03 and np.quantile(errors, 0.95) < 0.1
 
 
 @pytest.mark.parametrize("seed", [5, 7, 9])
 def test_a_match_on_the_way_does_not_hide_what_the_graph_still_moves(seed):
-    """A consumer that looks seldom hears the graph of a closure together with the next match."""
+    """A consumer that updates rarely gets the graph of a closure together with the next match."""
     run, graphs = Run(seed, 5, 0.004, 0.008), PoseGraphFeed()
     anchor = run.drive(graphs)
     end, last = run.true[-1] @ inverse(run.odometry[-1]), float(len(run.true))
@@ -134,9 +137,9 @@ def test_a_match_on_the_way_does_not_hide_what_the_graph_still_moves(seed):
 @given(st.integers(0, 2**32 - 1), st.integers(3, 7))
 def test_what_is_left_is_less_than_the_smallest_remainder(seed, sides):
     run, graphs = Run(seed, sides, 0.004, 0.006), PoseGraphFeed()
-    assume(run.has_jump)  # a graph without one is looked at after `graph_every` metres more
+    assume(run.has_jump)  # a graph without a jump is used only after CLOSURE_GRAPH_EVERY more metres
     errors = run.errors(closed(run, run.drive(graphs), graphs))
-    assert np.quantile(errors, 0.95) < DEFAULT.remainder + 0.1
+    assert np.quantile(errors, 0.95) < CLOSURE_REMAINDER + 0.1
 
 
 @pytest.mark.parametrize("late", [1.0, 4.0])
@@ -179,9 +182,10 @@ def test_a_jump_that_is_undone_takes_the_remainder_back_too():
 
 
 @pytest.mark.parametrize("what", ["anew", "elsewhere", "fewer", "far"])
-def test_the_graph_of_another_session_moves_nothing_and_is_told_once(what, caplog):
+def test_the_graph_of_another_session_moves_nothing_and_is_told_once(what, caplog, monkeypatch):
+    monkeypatch.setattr("lodestar.geometry.trajectory.CLOSURE_GRAPH_EVERY", 0.0)
     run, graphs = Run(7, 6, 0.004, 0.008), PoseGraphFeed()
-    anchor = run.drive(graphs, ClosureConfig(graph_every=0.0))
+    anchor = run.drive(graphs)
     poses = anchor.trajectory._poses[: len(anchor.trajectory)].copy()
     last = float(len(run.true))
     ids = np.arange(len(run.nodes))
@@ -218,7 +222,7 @@ def test_a_malformed_graph_is_refused(given_):
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.floats(-3.0, 3.0))
 def test_headings_and_stamps_that_a_graph_has_are_used(seed, turn):
-    """As Cartographer's: a robot that turns on the spot has places that tell nothing of its heading."""
+    """Cartographer's graphs have both: for turns on the spot, positions do not show the heading."""
     rng = np.random.default_rng(seed)
     count = 20
     stamps = np.arange(count, dtype=float)
@@ -262,13 +266,14 @@ def test_a_way_that_begins_later_than_the_graph_is_bound_from_its_end():
     graphs.take(run.graph(last, run.odometry))
     told(anchor, np.eye(4), run.odometry[-1] @ SENSOR, last + 1.0)
     bound, nodes = anchor.trajectory._bound, [k for k in run.nodes if k >= late]
-    assert len(nodes) - 4 <= len(bound) <= len(nodes) + 4  # those within a metre of the start
+    # they differ by the nodes within a metre of the start
+    assert len(nodes) - 4 <= len(bound) <= len(nodes) + 4
 
 
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.integers(3, 30))
 def test_the_binding_is_no_larger_than_the_graph_that_slam_keeps(seed, window, rounds):
-    """Of a SLAM that drops its oldest nodes, as a lifelong one does: those that it has are still followed."""
+    """The binding follows the remaining nodes when SLAM drops its oldest ones, as in lifelong mapping."""
     rng = np.random.default_rng(seed)
     binding, count = GraphBinding(), 0
     for _ in range(rounds):
@@ -300,7 +305,7 @@ def test_a_graph_without_end_is_thinned_where_it_is_old(monkeypatch):
 
 def test_a_graph_that_was_read_keeps_its_message_no_longer_and_is_read_once():
     class Message:
-        """Megabytes of bytes."""
+        """Message of several megabytes."""
 
     message, reads = Message(), []
     there = weakref.ref(message)

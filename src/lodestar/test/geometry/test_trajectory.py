@@ -1,4 +1,4 @@
-"""How a jump of map <- odom moves the map, over invented ways with loops (ADR 0095)."""
+"""Tests of the map's motion at a jump of map <- odom, on generated paths with loops (ADR 0095)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from lodestar.geometry.closure_config import ClosureConfig, closures_as
 from lodestar.geometry.corrections import Anchor
 from lodestar.geometry.map_correction import MapCorrection, spread
 from lodestar.geometry.poses import inverse, planar_transform
-from lodestar.geometry.trajectory import Trajectory
+from lodestar.geometry.trajectory import CLOSURE_WAY_DRIFT, Trajectory
 
-STEP = 0.5  # metres per second, and per moment of these ways
+STEP = 0.5  # metres between poses, one per second
 
 
 def ring(width: float, depth: float, more: float = 0.0) -> list[np.ndarray]:
-    """True poses (4, 4) along a rectangle, `more` metres beyond one round, one each 0.5 m and second."""
+    """Return true poses (4, 4) along a rectangle, one each 0.5 m and second, `more` metres beyond one round."""
     poses, way = [], 0.0
     sides = (width, depth, width, depth)
     while way < 2.0 * (width + depth) + more:
@@ -38,7 +38,7 @@ def ring(width: float, depth: float, more: float = 0.0) -> list[np.ndarray]:
 
 
 def drifted(poses: list[np.ndarray], scale: float, veer: float) -> list[np.ndarray]:
-    """The same way by odometry: lengths times 1 + scale, `veer` rad/m."""
+    """Return the same path by odometry: lengths times 1 + scale, `veer` rad/m."""
     found = [poses[0]]
     for before, now in pairwise(poses):
         step = inverse(before) @ now
@@ -71,7 +71,7 @@ def errors(poses, odometry, correction) -> np.ndarray:
 @settings(deadline=None, max_examples=40)
 @given(
     st.floats(10.0, 30.0), st.floats(8.0, 20.0), st.floats(-0.02, 0.02), st.floats(-0.0044, 0.0044)
-)  # sides of the ring, and the drift of a Go2
+)  # sides of the ring in metres, and a Go2's drift
 def test_a_closed_loop_is_bent_to_where_it_was(width, depth, scale, veer):
     poses = ring(width, depth)
     odometry = drifted(poses, scale, veer)
@@ -79,13 +79,13 @@ def test_a_closed_loop_is_bent_to_where_it_was(width, depth, scale, veer):
     map_from_odom = poses[-1] @ inverse(odometry[-1])
     correction = corrected(anchor, map_from_odom, odometry[-1], float(len(poses)))
     if correction is None:
-        return  # it drifted less than a jump
+        return  # the drift is smaller than a jump
     assert not correction.is_rigid
     before = np.array([np.linalg.norm(a[:2, 3] - b[:2, 3]) for a, b in zip(odometry, poses)])
     after = errors(poses, odometry, correction)
     np.testing.assert_allclose(correction.jump, map_from_odom, atol=1e-9)
-    np.testing.assert_array_equal(correction.at(0.0), np.eye(4))  # the start stays
-    # a wrong scale closes by itself on a rectangle, and what a closure does not show cannot be spread
+    np.testing.assert_array_equal(correction.at(0.0), np.eye(4))  # the start does not move
+    # on a rectangle a wrong scale cancels out, and a closure cannot distribute an error that it does not show
     assert after.max() <= 0.1 + before.max()
     rigid = np.array([np.linalg.norm((map_from_odom @ a)[:2, 3] - b[:2, 3]) for a, b in zip(odometry, poses)])
     assert after.mean() <= 0.05 + rigid.mean()
@@ -195,7 +195,7 @@ def test_a_second_closure_at_the_same_place_leaves_the_closed_loop_alone():
     second = corrected(anchor, planar_transform(0.3, 0.2, 0.0) @ first, odometry[-1], 500.0)
     assert second is not None and not second.is_rigid
     moved = [np.linalg.norm((second.at(float(k)) @ poses[k] - poses[k])[:2, 3]) for k in range(at - 4)]
-    assert max(moved) < 0.12  # of 0.36 m
+    assert max(moved) < 0.12  # metres; the jump is 0.36 m
 
 
 @settings(deadline=None, max_examples=10)
@@ -236,12 +236,12 @@ def test_a_long_way_is_thinned_and_still_found():
 
 
 def test_a_way_that_is_thinned_keeps_the_drift_between_its_nodes():
-    trajectory, config = Trajectory(ClosureConfig(most=128)), ClosureConfig()
+    trajectory = Trajectory(ClosureConfig(most=128))
     rng = np.random.default_rng(5)
     for k, x in enumerate(np.cumsum(0.5 + 2.0 * rng.random(300))):
         trajectory.note(float(k), np.eye(4), planar_transform(float(x), 0.0, 0.0))
     nodes = trajectory.to_arrays()
-    drift = config.way_drift * np.diff(nodes["trajectory_way"])
+    drift = CLOSURE_WAY_DRIFT * np.diff(nodes["trajectory_way"])
     np.testing.assert_allclose(nodes["trajectory_bends"][1:, 0], drift, rtol=1e-9)
 
 

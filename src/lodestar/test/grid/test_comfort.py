@@ -1,4 +1,4 @@
-"""The zone around people: graded, shielded by walls, and never closed."""
+"""Tests of the comfort zone around people: graded, limited by walls, and never closed."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ KEPT = ComfortConfig()
 
 
 def room(wall=False):
-    """6 x 4 m at 0.1 m; with a wall at x = 3 if asked."""
+    """Return a room of 6 x 4 m at 0.1 m, optionally with a wall at x = 3."""
     cells = np.zeros((40, 60), np.int8)
     if wall:
         cells[:, 30] = OCCUPIED
@@ -55,7 +55,7 @@ def test_a_wall_ends_the_zone_also_that_of_somebody_in_a_mirror():
     st.sampled_from((0.0, 0.2, 0.25)),
 )
 def test_no_wall_is_too_thin_however_near_somebody_stands(away, across, off, pace, body):
-    """A wall of one cell, and somebody beside it, whose body may be on the plan and touch the wall."""
+    """A wall of one cell, with a person beside it whose body may be in the grid and touch the wall."""
     cells = np.zeros((60, 60), np.int8)
     plan = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
     place = np.array([3.15 + 0.1 * away + off, 3.0])

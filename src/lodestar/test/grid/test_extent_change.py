@@ -1,4 +1,4 @@
-"""What is kept per cell stays where it is while the grid grows."""
+"""Tests that per-cell data keeps its place while the grid grows."""
 
 from __future__ import annotations
 

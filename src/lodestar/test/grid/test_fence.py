@@ -1,4 +1,4 @@
-"""The fence: a polygon beyond which no cell may be entered."""
+"""Tests of the fence, a polygon outside which no cell may be entered."""
 
 from __future__ import annotations
 

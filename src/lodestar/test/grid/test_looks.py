@@ -1,4 +1,4 @@
-"""The record of looks, against a list of the same looks, and the users that read it."""
+"""Tests of the record of looks against a plain list, and of its users."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SIDE, CELL = 40, 0.1
 
 
 def plan(seed: int = 0, shape: tuple[int, int] = (SIDE, SIDE), origin=(0.0, 0.0)) -> OccupancyGrid2D:
-    """A plan with some obstacles and some unknown space, the same wherever grids of one seed overlap."""
+    """Return a grid with some obstacles and unknown cells; grids of one seed agree where they overlap."""
     rows = np.arange(shape[0]) + round(origin[1] / CELL)
     columns = np.arange(shape[1]) + round(origin[0] / CELL)
     mixed = (rows[:, None] * 73856093 ^ columns[None, :] * 19349663 ^ seed * 83492791) % 97
@@ -36,13 +36,13 @@ def plan(seed: int = 0, shape: tuple[int, int] = (SIDE, SIDE), origin=(0.0, 0.0)
 
 @dataclass
 class Listed:
-    """The same as `Looks`, from a list of looks that is read anew each time."""
+    """Reference for `Looks` that recomputes everything from a list of looks."""
 
     config: LookConfig
     grid: OccupancyGrid2D
     enough: int
     begin: float = -math.inf
-    # begin, stamp, seen, centimetres
+    # (begin, stamp, seen cells, distance in cm) per look
     rows: list[tuple[float, float, np.ndarray, np.ndarray]] = field(default_factory=list)
 
     def look(self, xy, heading, stamp):
@@ -114,7 +114,7 @@ def test_the_record_is_what_the_list_of_looks_says(seed, looks, enough, ordered)
     assert record.newest(every) == (None if not np.isfinite(last).any() else last.max())
 
 
-# A camera on the border of two cells is in either of them by a bit of rounding.
+# By rounding, a camera on the border of two cells may be in either.
 off_borders = st.floats(0.2, 3.8).filter(lambda metres: 0.05 < metres / CELL % 1.0 < 0.95)
 inside = st.tuples(off_borders, off_borders, st.floats(-math.pi, math.pi), st.floats(0.0, 900.0))
 
@@ -124,7 +124,7 @@ inside = st.tuples(off_borders, off_borders, st.floats(-math.pi, math.pi), st.fl
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12), st.integers(0, 12), st.integers(0, 12)), max_size=3),
 )  # fmt: skip
 def test_looks_stay_where_they_are_while_the_grid_grows(looks, growths):
-    """Cells that were on the grid all the time know the same as if it had not changed."""
+    """Cells that were always on the grid have the same record as on an unchanged grid."""
     grid = plan()
     still, moving = Looks(), Looks()
     still.set_grid(grid)
@@ -144,7 +144,7 @@ def test_looks_stay_where_they_are_while_the_grid_grows(looks, growths):
     after = moving.grid
     column, row = (round((grid.origin[k] - after.origin[k]) / CELL) for k in (0, 1))
     kept = (slice(row, row + SIDE), slice(column, column + SIDE))
-    # a ray through a corner of cells may take either by a bit of rounding
+    # by rounding, a ray through a corner of cells may take either
     assert (still.nearest != moving.nearest[kept]).mean() < 0.02
     assert (still.last != moving.last[kept]).mean() < 0.02
 
@@ -189,7 +189,7 @@ def test_old_looks_do_not_count_while_they_are_old(looks, begin):
 def test_a_look_that_counts_does_not_inherit_one_from_near_that_does_not():
     record = Looks()
     record.set_grid(OccupancyGrid2D(np.zeros((60, 60), np.int8), CELL, (0.0, 0.0)))
-    cell = (30, 40)  # at (4.05, 3.05)
+    cell = (30, 40)  # the cell at (4.05, 3.05)
     record.look((3.0, 3.05), 0.0, 0.0)
     near = float(record.metres()[cell])
     record.look((0.5, 3.05), 0.0, 30.0)
@@ -204,7 +204,7 @@ def test_a_look_that_counts_does_not_inherit_one_from_near_that_does_not():
                                  (1.0, 1.0, 0.0, math.nan)])  # fmt: skip
 def test_a_look_from_nowhere_is_dropped(bad):
     record = Looks()
-    record.look((1.0, 1.0), 0.0, 1.0)  # without a grid
+    record.look((1.0, 1.0), 0.0, 1.0)  # a look without a grid
     record.set_grid(plan())
     x, y, heading, stamp = bad
     record.look((x, y), heading, stamp)
@@ -257,7 +257,7 @@ def test_one_setting_reaches_every_user():
 
 
 def test_the_loop_and_an_answer_agree_on_the_floor_that_was_looked_at():
-    """The same poses, noted by the loop and by the memory, give the same share of the same floor."""
+    """The same poses, recorded by loop and memory, give the same looked-at share of the floor."""
     grid = OccupancyGrid2D(np.zeros((120, 120), np.int8), CELL, (0.0, 0.0))
     searched, answers = SearchedFloor(), FloorLooks()
     for k, (x, y) in enumerate([(2.0, 2.0), (4.0, 3.0), (6.0, 6.0), (9.0, 9.0)]):

@@ -1,6 +1,6 @@
-"""Maps of map_server: every format, mode and threshold against its rule, and files that are not as they should be.
+"""Tests of map_server's maps: every format, mode and threshold against the rule, and invalid files.
 
-The rule is written anew here, pixel by pixel, from nav2_map_server's documentation of its modes.
+The rule is implemented again here, pixel by pixel, from nav2_map_server's documentation of its modes.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from PIL import Image
 
 from lodestar.grid.map_images import BadMapFile, MapFile, MapMode, grid_of, read_map_image
 
-UNKNOWN_GREY = 205  # map_saver's; free is 254, occupied 0
+UNKNOWN_GREY = 205  # map_saver's value; free is 254, occupied 0
 SIDES = hnp.array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=5)
 GREYS = st.sampled_from([0, 50, 127, 204, 205, 206, 254, 255]) | st.integers(0, 255)
 
 
 def cell(channels: tuple[int, ...], alpha: int, mode: str, negate: bool, low: float, high: float) -> int:
-    """One cell by map_server's documentation, with the two rules of ours: see bring-your-own-world.md."""
+    """Return the value of one cell by map_server's documentation and our two rules (bring-your-own-world.md)."""
     if alpha < 255:
         return -1
     x = sum(channels) / len(channels)
@@ -68,7 +68,7 @@ def write_yaml(folder: Path, **changes: object) -> Path:
 
 
 def write_image(path: Path, kind: str, channels: np.ndarray, alpha: np.ndarray) -> None:
-    """An image of grey or coloured pixels (rows, columns, 3) and alpha (rows, columns), as a kind of file holds it."""
+    """Write an image of grey or coloured pixels (rows, columns, 3) and alpha (rows, columns) in a file format."""
     grey = channels[..., 0]
     if kind == "p2":
         lines = [
@@ -118,7 +118,7 @@ def test_every_map_is_read_by_the_rule(tmp_path_factory, drawn):
     greys = channels.astype(int)
     shades = greys.mean(axis=2)
     occupancy = shades / 255.0 if negate else 1.0 - shades / 255.0
-    for edge in (low, high):  # a value on an edge of the rule may fall to either side by the last bit
+    for edge in (low, high):  # by rounding, a value on a threshold may fall to either side
         assume(np.abs(occupancy - edge).min() > 1e-9)
     assume(np.abs(np.abs(shades - np.floor(shades)) - 0.5).min() > 1e-6)
     assume(np.abs(np.abs(occupancy * 255.0 - 50.0) - 0.5).min() > 1e-6)
@@ -136,7 +136,7 @@ def test_every_map_is_read_by_the_rule(tmp_path_factory, drawn):
 
 
 def saved(cells: np.ndarray, mode: str, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """Greys and alpha (rows, columns) uint8 as Nav2's map_saver writes cells in a mode."""
+    """Return greys and alpha (rows, columns) uint8 as Nav2's map_saver writes these cells in a mode."""
     alpha = np.full(cells.shape, 255, np.uint8)
     unknown = (cells < 0) | (cells > 100)
     if mode == "trinary":
@@ -153,7 +153,7 @@ def saved(cells: np.ndarray, mode: str, low: float, high: float) -> tuple[np.nda
 @given(
     hnp.arrays(np.int8, SIDES, elements=st.sampled_from([-1, 0, 100])),
     st.sampled_from(["trinary", "scale", "raw"]),
-    st.sampled_from([(0.25, 0.65), (0.196, 0.65)]),  # Humble's map_saver and ROS 1's
+    st.sampled_from([(0.25, 0.65), (0.196, 0.65)]),  # thresholds of Humble's map_saver and of ROS 1's
 )
 def test_what_map_saver_saves_is_loaded_as_it_was(tmp_path_factory, cells, mode, thresholds):
     low, high = thresholds
@@ -165,7 +165,7 @@ def test_what_map_saver_saves_is_loaded_as_it_was(tmp_path_factory, cells, mode,
 
 
 def house() -> np.ndarray:
-    """(50, 50) uint8 as map_saver writes it: a room of 5.4 % of the map within walls, the rest unknown."""
+    """Return (50, 50) uint8 as from map_saver: a room of 5.4 % of the map within walls, the rest unknown."""
     greys = np.full((50, 50), UNKNOWN_GREY, np.uint8)
     greys[10:22, 10:23] = 0
     greys[11:20, 11:26] = 254

@@ -1,4 +1,4 @@
-"""The grid itself."""
+"""Tests of the occupancy grid."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from lodestar.grid.visibility import visible_mask
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 5), (5, 0)])
 def test_a_grid_without_cells_is_one_unknown_cell_and_nothing_crashes(shape):
-    """OpenCV's component labelling ends the process on an empty picture, which no exception can catch."""
+    """OpenCV's component labelling aborts the process on an empty image, without an exception."""
     grid = OccupancyGrid2D(np.zeros(shape, np.int8), 0.1, (1.0, 2.0), keep_out=np.zeros(shape, bool))
     assert grid.cells.tolist() == [[UNKNOWN]] and grid.keep_out is None and grid.free_area == 0.0
     mask, regions = segment_regions(grid)

@@ -1,4 +1,4 @@
-"""Obstacles of one grid on another."""
+"""Tests of obstacles of one grid overlaid on another."""
 
 from __future__ import annotations
 

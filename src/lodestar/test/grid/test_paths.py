@@ -1,4 +1,4 @@
-"""Path lengths and paths against an exhaustive shortest-path search."""
+"""Tests of path lengths and paths against an exhaustive shortest-path search."""
 
 import math
 import pickle
@@ -130,7 +130,7 @@ def test_start_by_a_wall_is_moved_off_it_and_its_way_counts():
 def test_a_door_of_ninety_centimetres_is_passable_with_the_defaults():
     cells = corridor()
     cells[:, 30] = OCCUPIED
-    cells[16:24, 30] = FREE  # eight free cells: a 0.9 m door whose frame fills a cell
+    cells[16:24, 30] = FREE  # eight free cells: a 0.9 m door whose frame occupies a cell
     grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
     path = plan_path(grid, (1, 3), (5, 3))
     crossing = path[np.abs(path[:, 0] - 3.05).argmin()]
@@ -154,10 +154,10 @@ def test_distance_is_between_cell_centres():
 def test_a_pocket_is_left_by_a_gap_that_is_too_narrow_elsewhere():
     cells = np.zeros((60, 120), np.int8)
     cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
-    cells[:, 15] = 100  # a strip of 1.4 m on the left ...
-    cells[28:31, 15] = 0  # ... with a gap 0.3 m wide
+    cells[:, 15] = 100  # a wall that leaves a strip of 1.4 m on the left ...
+    cells[28:31, 15] = 0  # ... with a gap of 0.3 m
     cells[:, 80] = 100
-    cells[28:31, 80] = 0  # the same gap, but not near the start
+    cells[28:31, 80] = 0  # an equal gap far from the start
     cells[15, :15] = cells[45, :15] = 100
     grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
     config = TravelConfig(pocket_area=5.0)
@@ -167,7 +167,7 @@ def test_a_pocket_is_left_by_a_gap_that_is_too_narrow_elsewhere():
     path = plan_path(grid, (0.7, 3.0), (4.0, 3.0), config)
     assert abs(path[:, 1][np.abs(path[:, 0] - 1.55) < 0.2] - 2.95).max() < 0.2
     outside = path_lengths(grid, (4.0, 3.0), config)
-    assert not np.isfinite(outside[30, 7])  # nobody goes in there by plan
+    assert not np.isfinite(outside[30, 7])  # no planned path leads in
     closed = TravelConfig(pocket_area=0.0)
     assert not np.isfinite(path_lengths(grid, (0.7, 3.0), closed)[30, 40])
 
@@ -182,7 +182,7 @@ def test_all_who_ask_for_the_lengths_from_one_place_share_them(monkeypatch):
     monkeypatch.setattr(paths, "_path_lengths", count)
     grid = OccupancyGrid2D(np.zeros((60, 60), np.int8), 0.1, (0.0, 0.0))
     wide = TravelConfig(clearance=0.4)
-    for _ in range(3):  # experts, the judge of an answer, the validator
+    for _ in range(3):  # for experts, the answer check and the validator
         for config in (TravelConfig(), wide):
             lengths = path_lengths(grid, np.array([1.0, 1.0, 0.3]), config)
             assert not lengths.flags.writeable
@@ -190,7 +190,7 @@ def test_all_who_ask_for_the_lengths_from_one_place_share_them(monkeypatch):
     path_lengths(grid, (2.0, 1.0))
     path_lengths(OccupancyGrid2D(grid.cells, 0.1, (0.0, 0.0)), (1.0, 1.0))
     assert len(planned) == 4
-    for x in np.linspace(1.0, 5.0, 50):  # a grid keeps the newest alone
+    for x in np.linspace(1.0, 5.0, 50):  # a grid caches only the newest results
         path_lengths(grid, (x, 3.0))
     assert len(grid._kept) <= 8
 
@@ -203,7 +203,7 @@ def test_a_grid_keeps_what_was_used_last_within_its_bytes_and_threads_share_it(m
     def ask(key, count=size):
         return grid.kept(key, lambda: made.append(key) or np.zeros(count, np.uint8))
 
-    for key in "abcada":  # "a" is used again and stays; "b" goes for "d"
+    for key in "abcada":  # "a" is reused and stays; "b" is replaced by "d"
         ask(key)
     assert made == ["a", "b", "c", "d"] and list(grid._kept) == ["c", "d", "a"]
     ask("large", 10 * size)

@@ -1,4 +1,4 @@
-"""Rooms of a plan."""
+"""Tests of the rooms of a floor plan."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from lodestar.grid.regions import RegionConfig, RegionTracker, segment_regions
 
 
 def three_rooms(door=9):
-    """Two rooms of 4 x 4 m side by side and one below both, joined by doors; a table in the left room."""
+    """Return two rooms of 4 x 4 m side by side and one below both, joined by doors, with a table in the left room."""
     cells = np.full((84, 84), OCCUPIED, np.int8)
     cells[42:82, 2:41] = FREE
     cells[42:82, 43:82] = FREE
@@ -90,7 +90,7 @@ def test_ids_move_with_a_jump_of_the_map():
     there = planar_transform(20.0, 5.0, 0.0)
     jump = (
         there @ planar_transform(0.0, 0.0, np.radians(-25.0)) @ inverse(there)
-    )  # farther than a room is wide
+    )  # farther than a room's width
     cells, first = moved_cells(
         grid.cells, np.round(np.array(grid.origin) / grid.resolution).astype(int), 0.1, jump, -1
     )
@@ -116,12 +116,12 @@ def test_ids_go_on_from_what_was_saved():
 
 @pytest.mark.parametrize(("door", "rooms"), [(14, 3), (19, 1)])
 def test_an_opening_below_a_passage_parts_rooms(door, rooms):
-    """Also one that a core of a narrow room would fit through. door: cells of 0.1 m."""
+    """The same holds for an opening that the core of a narrow room would fit through. door: cells of 0.1 m."""
     assert len(segment_regions(three_rooms(door))[1]) == rooms
 
 
 def test_a_narrow_corridor_is_a_region_of_its_own():
-    """It has no place that is half a passage from its walls."""
+    """No cell of the corridor is half a passage width away from its walls."""
     cells = np.full((80, 120), OCCUPIED, np.int8)
     cells[5:45, 5:115] = FREE  # a room of 4 x 11 m
     cells[50:64, 5:115] = FREE  # a corridor of 1.4 m

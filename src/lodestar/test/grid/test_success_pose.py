@@ -1,4 +1,4 @@
-"""The definition of success."""
+"""Tests of the definition of success."""
 
 import math
 
@@ -21,9 +21,9 @@ def test_the_radius_of_the_go2():
 @pytest.mark.parametrize(
     ("pose", "distance"),
     [
-        ((0.0, 0.0, 0.0), 0.65),  # nose at 0.35
-        ((0.0, 0.0, math.pi / 2), 0.84),  # side at 0.16
-        ((1.2, 0.0, 0.0), 0.0),  # inside
+        ((0.0, 0.0, 0.0), 0.65),  # the robot's front is at 0.35
+        ((0.0, 0.0, math.pi / 2), 0.84),  # the robot's side is at 0.16
+        ((1.2, 0.0, 0.0), 0.0),  # the footprint overlaps the box
         ((0.0, 3.0, 0.0), math.hypot(0.65, 2.34)),
     ],
 )
@@ -79,7 +79,7 @@ def test_many_boxes_are_faced_as_each_alone_is(x, y, yaw, count, seed):
 
 def test_footprint_is_free_only_where_no_obstacle_lies_under_it():
     cells = np.zeros((40, 40), np.int8)
-    cells[20, 24] = OCCUPIED  # centre at (2.45, 2.05)
+    cells[20, 24] = OCCUPIED  # the cell with centre (2.45, 2.05)
     grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
     assert not footprint_free(grid, (2.15, 2.05, 0.0))
     assert footprint_free(grid, (2.15, 2.05, math.pi / 2))

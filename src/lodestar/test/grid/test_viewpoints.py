@@ -1,4 +1,4 @@
-"""Goal poses around a target."""
+"""Tests of goal poses around a target."""
 
 import math
 
@@ -11,7 +11,7 @@ from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
 from lodestar.grid.success_pose import is_facing
-from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason, ViewpointConfig, find_viewpoints
+from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason, find_viewpoints
 
 LOW, HIGH = np.array([3.0, 2.8, 0.0]), np.array([3.4, 3.2, 0.9])
 
@@ -67,8 +67,8 @@ def test_a_thing_on_a_wall_is_not_faced_through_the_wall():
     cells = grid.cells.copy()
     cells[door] = 0
     grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
-    low, high = np.array([2.9, 2.8, 0.4]), np.array([3.0, 3.2, 0.9])  # hangs on the wall's left side
-    lengths = path_lengths(grid, (5.0, 3.0))  # the robot is on the right
+    low, high = np.array([2.9, 2.8, 0.4]), np.array([3.0, 3.2, 0.9])  # an object on the wall's left side
+    lengths = path_lengths(grid, (5.0, 3.0))  # path lengths of a robot on the right side
     viewpoints = find_viewpoints(grid, lengths, low, high, [view_from(1.0, 3.5)])
     check(grid, lengths, viewpoints, low, high)
     assert all(v.pose[0] < 2.9 for v in viewpoints)
@@ -83,14 +83,15 @@ def test_a_thing_on_a_table_is_seen_over_the_table():
     check(grid, lengths, viewpoints, cup_low, cup_high)
 
 
-def test_what_stands_above_the_camera_is_faced_from_farther_away():
+def test_what_stands_above_the_camera_is_faced_from_farther_away(monkeypatch):
     grid = room((slice(28, 32), slice(30, 34)))
     lengths = path_lengths(grid, (1.0, 3.0))
     low, high = np.array([3.1, 2.9, 0.75]), np.array([3.3, 3.1, 0.91])  # a laptop on a desk
     views = [view_from(1.0, 3.0)]
     assert find_viewpoints(grid, lengths, low, high, views)[0].distance > 0.65
-    over_the_edge = ViewpointConfig(set_back=0.0, high_distance=0.75)
-    assert find_viewpoints(grid, lengths, low, high, views, config=over_the_edge)[0].distance < 0.6
+    monkeypatch.setattr("lodestar.grid.viewpoints.VIEWPOINT_SET_BACK", 0.0)
+    monkeypatch.setattr("lodestar.grid.viewpoints.VIEWPOINT_HIGH_DISTANCE", 0.75)
+    assert find_viewpoints(grid, lengths, low, high, views)[0].distance < 0.6
 
 
 def test_where_what_it_stands_on_is_known_it_is_faced_from_the_near_edge():
@@ -150,12 +151,12 @@ def test_without_a_viewpoint_the_reason_is_stated(obstacles, start, views, reaso
     assert failure.value.reason is reason
 
 
-def test_low_things_are_looked_at_from_farther_away_than_high_ones():
+def test_low_things_are_looked_at_from_farther_away_than_high_ones(monkeypatch):
     grid = room()
     lengths = path_lengths(grid, (1.0, 3.0))
-    config = ViewpointConfig(path_weight=0.0)
-    shoe = find_viewpoints(grid, lengths, (3.0, 2.9, 0.0), (3.2, 3.1, 0.08), config=config)[0]
-    lamp = find_viewpoints(grid, lengths, (3.0, 2.9, 0.5), (3.2, 3.1, 0.7), config=config)[0]
+    monkeypatch.setattr("lodestar.grid.viewpoints.VIEWPOINT_PATH_WEIGHT", 0.0)
+    shoe = find_viewpoints(grid, lengths, (3.0, 2.9, 0.0), (3.2, 3.1, 0.08))[0]
+    lamp = find_viewpoints(grid, lengths, (3.0, 2.9, 0.5), (3.2, 3.1, 0.7))[0]
     assert shoe.distance > 0.7
     assert lamp.distance == pytest.approx(0.45, abs=0.06)
 

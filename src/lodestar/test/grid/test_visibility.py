@@ -1,4 +1,4 @@
-"""Sight in plan."""
+"""Tests of lines of sight in the grid."""
 
 import math
 
@@ -51,7 +51,7 @@ def test_sight_agrees_with_sampling_the_segment(seed):
         hit = any(cells[r, c] == OCCUPIED for r, c in {tuple(s) for s in samples} - {own})
         if hit:
             assert not seen
-    # sampling may miss a corner that the exact walk touches, so only one direction is certain
+    # sampling may miss a corner that the exact walk touches, so only one direction must hold
 
 
 def test_visible_cells_stop_at_walls_and_pass_the_unknown():
@@ -79,7 +79,7 @@ def test_the_nearest_in_sight_is_the_least_over_the_mask(seed):
     rng = np.random.default_rng(seed)
     cells = rng.choice(np.array([-1, 0, 100], np.int8), (40, 50), p=(0.2, 0.75, 0.05))
     grid = OccupancyGrid2D(cells, 0.1, (-1.0, 2.0))
-    lengths = rng.integers(0, 6, cells.shape).astype(np.float32)  # with ties
+    lengths = rng.integers(0, 6, cells.shape).astype(np.float32)  # small integers, so that ties occur
     allowed = (cells == 0) & (rng.random(cells.shape) < 0.1)
     cell = tuple(int(rng.integers(size)) for size in cells.shape)
     seen = visible_mask(grid, grid.points_of(np.array(cell)), 1.7) & allowed

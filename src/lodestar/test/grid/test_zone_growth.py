@@ -1,4 +1,4 @@
-"""A keep-out zone is not laid over the robot, and is laid in full once the robot has left."""
+"""Tests that a keep-out zone leaves out the robot, and is complete once the robot has left it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def grid(cells=None) -> OccupancyGrid2D:
 
 
 def disc(x: float, y: float, radius: float) -> OccupancyGrid2D:
-    """A zone around a thing."""
+    """Return the mask of a zone around an object."""
     plain = grid()
     places = plain.points_of(np.argwhere(np.ones_like(plain.cells, bool)))
     inside = np.hypot(places[:, 0] - x, places[:, 1] - y).reshape(plain.cells.shape) <= radius
@@ -31,7 +31,7 @@ def at(x: float, y: float) -> np.ndarray:
 
 
 def closed_near(mask: OccupancyGrid2D, pose: np.ndarray, radius: float = BODY) -> int:
-    """Closed cells within the radius of the robot."""
+    """Return the number of closed cells within the robot's radius."""
     here = np.zeros(mask.cells.shape, bool)
     row, column = mask.cells_of(pose[None, :2])[0]
     here[row, column] = True
@@ -40,7 +40,7 @@ def closed_near(mask: OccupancyGrid2D, pose: np.ndarray, radius: float = BODY) -
 
 @pytest.mark.parametrize(
     "x", [2.75, 3.0, 3.4, 4.0]
-)  # its body overlaps the zone, its centre is in it, in its middle
+)  # body overlaps the zone; centre in the zone; robot in its middle
 def test_a_robot_in_a_new_zone_stands_on_no_closed_cell_and_can_leave(x):
     zone, growth = disc(4.0, 4.0, 1.0), ZoneGrowth()
     pose = at(x, 4.0)
@@ -56,7 +56,7 @@ def test_a_robot_in_a_new_zone_stands_on_no_closed_cell_and_can_leave(x):
 
 
 def _along_the_way(laid: OccupancyGrid2D, pose: np.ndarray) -> np.ndarray:
-    """One step of 0.1 m over cells on which the body lies open, away from the middle."""
+    """Return the pose after 0.1 m over cells where the robot's body fits, away from the middle."""
     steps = [pose + np.array([0.1 * np.cos(a), 0.1 * np.sin(a), 0.0]) for a in np.linspace(0, 2 * np.pi, 16)]
     free = [step for step in steps if closed_near(laid, step) == 0]
     assert free, "no motion is possible"
@@ -86,13 +86,13 @@ def test_a_zone_that_grows_by_a_cell_is_held_back_there_alone():
 def test_the_way_out_leads_around_a_wall_and_a_robot_without_one_says_so():
     zone = disc(4.0, 4.0, 1.0)
     cells = grid().cells.copy()
-    cells[:, 33] = OCCUPIED  # between the robot and the near border
+    cells[:, 33] = OCCUPIED  # a wall between the robot and the near border
     pose = at(3.5, 4.0)
     growth = ZoneGrowth()
     laid = growth.lay(zone, grid(cells), pose)
     held = np.argwhere(laid.cells == HELD_BACK)
     assert growth.has_way_out and (held[:, 1] * RES).max() > 3.9, "not through the wall, which is nearer"
-    cells[30:51, [33, 51]] = OCCUPIED  # and now all around, with the zone in every corner
+    cells[30:51, [33, 51]] = OCCUPIED  # walls all around, with the zone extending to every corner
     cells[[30, 50], 33:52] = OCCUPIED
     growth = ZoneGrowth()
     laid = growth.lay(zone, grid(cells), pose)
@@ -103,7 +103,7 @@ def test_the_way_out_leads_around_a_wall_and_a_robot_without_one_says_so():
 def test_a_new_directive_holds_back_anew_and_an_unknown_pose_lays_all():
     zone, growth = disc(4.0, 4.0, 1.0), ZoneGrowth()
     assert growth.lay(zone, None, None) is zone
-    growth.lay(grid(), None, at(4.0, 4.0))  # the directive is over
+    growth.lay(grid(), None, at(4.0, 4.0))  # the directive has ended
     assert (growth.lay(zone, None, at(4.0, 4.0)).cells == HELD_BACK).any()
     assert growth.lay(disc(2.0, 2.0, 1.0), None, at(-5.0, 90.0)).occupied.any(), "a robot off the map"
 

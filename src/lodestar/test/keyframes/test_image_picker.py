@@ -1,4 +1,4 @@
-"""Which images become keyframes."""
+"""Tests of the choice of images that become keyframes."""
 
 import pytest
 
@@ -9,16 +9,16 @@ def test_only_images_whose_instances_are_known_are_offered():
     picker = ImagePicker()
     picker.told(0.9)
     offered = []
-    for number in range(10, 30):  # ten a second, of which the detector takes every third
+    for number in range(10, 30):  # ten images per second, of which the detector takes every third
         stamp = number / 10
         offered.append(picker.image(stamp, number))
         if number % 3 == 0:
-            offered.append(picker.told((number - 2) / 10))  # it takes 0.2 s
+            offered.append(picker.told((number - 2) / 10))  # detection takes 0.2 s
     assert [each for each in offered if each is not None] == [10, 13, 16, 19, 22, 25]
 
 
 def test_without_word_of_instances_every_image_is_offered_at_the_period():
-    picker = ImagePicker(PickConfig(period=0.2, patience=2.0))
+    picker = ImagePicker()
     offered = [picker.image(number / 10, number) for number in range(10)]
     assert [each for each in offered if each is not None] == [0, 2, 4, 6, 8]
     assert picker.told(0.9) is None, "0.1 s after the last one"

@@ -1,4 +1,4 @@
-"""Images of memories, which outlive their run: bounded, private, and gone when what they show is forgotten."""
+"""Tests of memories' images, which outlive their run: bounded, private, and deleted when their memory is forgotten."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CAMERA = PinholeCamera(64, 48, 40.0, 40.0, 31.5, 23.5)
 
 
 class House:
-    """A folder of a user, in which runs come and go. Each image has a colour of its own."""
+    """A user's folder with several runs. Each image has a different colour."""
 
     def __init__(self, home, **limits):
         self.home, self.config = home, KeyframeConfig(refresh=0.5, **limits)
@@ -52,7 +52,7 @@ class House:
         return name
 
     def holds(self, name):
-        """Return whether any file of the user holds the image."""
+        """Return whether any file of the user contains the image."""
         found = (path.read_bytes() for path in self.home.rglob("*") if path.is_file())
         return any(self.shown[name] in content for content in found)
 
@@ -100,7 +100,7 @@ def test_erasing_reaches_images_of_former_runs_and_no_others(house):
     second.remember("mine", [new, *old])
     assert second.erase("one", [1]) == (1,)
     assert not house.holds(old[0]) and house.holds(old[1]) and house.holds(new)
-    second.remember("mine", [new, *old])  # a wish that was on its way
+    second.remember("mine", [new, *old])  # a request that was already under way
     with pytest.raises(KeyError):
         second.get(1, "one")
     assert second.erase("two", [1]) == (1,) and not house.holds(new)
@@ -154,7 +154,8 @@ def test_the_bytes_are_bounded_too(tmp_path):
     store.remember("mine", names)
     for _ in range(9):
         house.look(store)
-    assert store.disk_bytes <= 8.6 * size
+    stored = {path.stat().st_ino: path.stat().st_size for path in (tmp_path / "house").rglob("*.jpg")}
+    assert sum(stored.values()) <= 8.6 * size
     assert [house.holds(name) for name in names[:4]] == [True] * 4
     house.end()
     assert not house.holds(names[4])
@@ -207,7 +208,7 @@ def test_another_process_that_deletes_what_it_knows_leaves_the_rest(tmp_path):
     assert kept.sizes.keys() == {names[1], names[2]} and not kept.damaged
     second.erase("one", [name.id for name in names])
     names.append(house.look(first))
-    first.remember("mine", names[3:])  # the folder was removed
+    first.remember("mine", names[3:])  # the folder was removed meanwhile
     assert RememberedImages(house.home / "memory" / "images").sizes.keys() == {names[3]}
 
 
@@ -223,7 +224,7 @@ def test_lowered_limits_hold_from_the_start_without_a_memory(tmp_path):
 
 
 def test_a_folder_that_cannot_be_used_costs_no_run_and_is_tried_again(house):
-    """Without a place to link to, images end with their run; and nothing is told as erased that may be there."""
+    """Without a link, images end with their run; none is reported as erased that may still exist."""
     first = house.run("one")
     old = house.look(first)
     first.remember("mine", [old])
@@ -253,7 +254,7 @@ def test_a_share_of_nothing_makes_no_folder(tmp_path):
 
 
 def test_a_power_cut_brings_no_erased_image_back(house, monkeypatch):
-    """The folders of both links are synced after the files are gone, before the call returns."""
+    """The folders of both links are synced after the files are deleted, before the call returns."""
     store = house.run("one")
     name = house.look(store)
     store.remember("mine", [name])
@@ -343,7 +344,7 @@ def test_a_session_of_a_newer_version_is_told_and_can_be_erased(house):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_runs_of_any_course_show_what_is_remembered_and_hold_nothing_else(tmp_path, seed):
-    """Random looks, memories, forgetting, restarts of the node, ends of runs and processes that go without a word."""
+    """Random looks, memories, forgetting, restarts, ends of runs, and processes that end without notice."""
     random_ = random.Random(seed)
     house = House(tmp_path, max_count=24)
     memories: list[ImageName] = []
@@ -368,7 +369,7 @@ def test_runs_of_any_course_show_what_is_remembered_and_hold_nothing_else(tmp_pa
             store.erase(name.session, [name.id])
             assert not house.holds(name)
         elif what == "wish":
-            store.remember("mine", [*memories, *forgotten])  # one that is late
+            store.remember("mine", [*memories, *forgotten])  # a late request
             store.remember("mine", memories)
         elif what == "restart":
             store = house.run(store.session_id)
@@ -389,5 +390,5 @@ def test_runs_of_any_course_show_what_is_remembered_and_hold_nothing_else(tmp_pa
     for name in memories[: min(12, len(memories))]:
         try:
             assert store.get(name.id, name.session)[1] == house.shown[name]
-        except KeyError:  # it went to the bound when more important ones came
+        except KeyError:  # dropped by the limit in favour of more important images
             assert len(memories) > 12 or name.session == store.session_id

@@ -24,7 +24,7 @@ def frame(stamp, yaw=0.0):
 
 
 def watched(folder, scenes, config=KeyframeConfig(), **where):
-    """Stamps at which a camera that sees these instances, one set per image, stores an image, and the store."""
+    """Show a camera these instances, one set per image; return the stamps of the stored images, and the store."""
     store = KeyframeStore(folder, config)
     kept = []
     for k, shown in enumerate(scenes):
@@ -50,7 +50,7 @@ def test_somebody_walks_by_a_standing_robot(tmp_path):
 def test_a_detector_that_misses_a_thing_once_is_no_change(tmp_path):
     scenes = [{1, 2} if k % 5 else {1} for k in range(200)]
     kept, _ = watched(tmp_path, scenes)
-    assert len(kept) <= 2  # the first, and one where the first missed a thing
+    assert len(kept) <= 2  # the first image, and one after an object was missed in it
 
 
 def test_without_instances_the_pose_alone_tells(tmp_path):
@@ -61,7 +61,7 @@ def test_without_instances_the_pose_alone_tells(tmp_path):
 
 def test_a_camera_that_turns_stores_no_more_for_what_comes_into_view(tmp_path):
     def turned(k):
-        return 0.02 * k  # 5.7 degrees a second: it never stands for a second
+        return 0.02 * k  # 5.7 degrees per second, so it never stands for a second
 
     scenes = [{k // 3, k // 3 + 1, k // 3 + 2} for k in range(100)]
     kept, _ = watched(tmp_path / "sees", scenes, yaw=turned)
@@ -72,7 +72,7 @@ def test_a_camera_that_turns_stores_no_more_for_what_comes_into_view(tmp_path):
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.frozensets(st.integers(1, 5)), st.integers(15, 40)), min_size=1, max_size=6))
 def test_every_scene_that_lasts_has_an_image(tmp_path_factory, parts):
-    """Whatever stands before the camera for three seconds is shown by an image that was made then."""
+    """Every scene that is stable for three seconds is shown by an image taken during it."""
     scenes = [shown for shown, count in parts for _ in range(count)]
     kept, store = watched(tmp_path_factory.mktemp("scenes"), scenes)
     assert np.all(np.diff(kept) >= 1.0 - 1e-6)

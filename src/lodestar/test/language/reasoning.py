@@ -39,7 +39,7 @@ def view(*points, turns=("TURN_LEFT", "TURN_RIGHT"), **changes):
 
 
 class FakeModel:
-    """Answers with what it is given, in turn; the last one repeats. Raises what is an exception, calls what can be."""
+    """Answers with the given texts in turn, the last one repeatedly; raises exceptions and calls callables."""
 
     def __init__(self, *answers):
         self.answers, self.asked, self.tasks = list(answers), [], 0

@@ -1,17 +1,20 @@
-"""Whoever asks is answered at once, by the model's last word while it is fresh, and offline before and after."""
+"""Tests that callers are answered at once: by the model's last answer while it is fresh, else offline."""
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 
 import pytest
 from reasoning import FakeModel, Scored, entity, judged, point, seen, view
 from task_builders import task
+from waiting import PATIENCE, Moment
 
-from lodestar.language.background_reasoner import BackgroundReasoner, BackgroundReasonerConfig
+from lodestar.language.background_reasoner import QUESTION_RETRY, RANKING_AGE, BackgroundReasoner
 from lodestar.language.model_reasoner import ModelReasoner
 from lodestar.language.prompts import RankPromptConfig
+from lodestar.language.reasoner import RankRequest
 from lodestar.models.chat import ChatCancelled, ChatUnavailable
 
 TASK = task("red chair")
@@ -20,13 +23,13 @@ CANDIDATES = [Scored(1, 0.9, 0.9), Scored(2, 0.8, 0.8)]
 
 
 @pytest.fixture
-def reasoner_of():
+def reasoner_of(monkeypatch):
     made = []
 
-    def make(*answers, clock=time.monotonic, prompt=None, **config):
+    def make(*answers, clock=time.monotonic, prompt=None, interval=0.0):
         model = FakeModel(*answers)
-        settings = BackgroundReasonerConfig(**{"interval": 0.0, **config})
-        reasoner = BackgroundReasoner(ModelReasoner(model), config=settings, prompt=prompt, clock=clock)
+        monkeypatch.setattr("lodestar.language.background_reasoner.QUESTION_INTERVAL", interval)
+        reasoner = BackgroundReasoner(ModelReasoner(model), prompt=prompt, clock=clock)
         made.append(reasoner)
         return reasoner, model
 
@@ -39,7 +42,7 @@ def rationale(answer):
     return "" if answer is None else answer.rationale
 
 
-def until(condition, seconds=5.0):
+def until(condition, seconds=PATIENCE):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it never came"
@@ -52,16 +55,14 @@ def test_a_model_that_never_answers_holds_nobody_up(reasoner_of):
     reasoner, model = reasoner_of(lambda: str(release.wait(20.0)))
     reasoner.judge_view(view(point(1)))
     until(lambda: model.asked)
-    began = time.monotonic()
+    began = Moment.now()
     for _ in range(20):
-        ranked = reasoner.rank(CANDIDATES, TASK, SCENE)
+        ranked = reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE))
         answer = reasoner.judge_view(view(point(1, score=0.5)))
-    assert time.monotonic() - began < 2.0
+    assert began.passed() < 2.0
     assert [j.entity_id for j in ranked] == [1, 2] and "thinking" in ranked[0].rationale
-    assert (
-        answer is None
-    )  # there is none about this image yet; how long is waited for it is the asker's matter
-    assert len(model.asked) == 1  # never two at a time
+    assert answer is None  # no answer about this image yet; the caller decides how long to wait
+    assert len(model.asked) == 1  # never two questions at a time
     release.set()
 
 
@@ -91,6 +92,49 @@ def test_a_new_view_takes_the_place_of_the_one_that_the_model_looks_at(reasoner_
     assert (answer.by, answer.question.stamp) == ("model", 2.0)
 
 
+def test_a_question_that_a_newer_one_interrupts_has_not_failed_and_is_asked_again(reasoner_of):
+    cancelled, shown = threading.Event(), threading.Event()
+
+    def slow():
+        assert cancelled.wait(20.0)
+        raise ChatCancelled("cancelled")
+
+    def looks():
+        assert shown.wait(20.0)
+        return json.dumps(seen(m1=0.7))
+
+    reasoner, model = reasoner_of(slow, looks, judged((2, 0.9), (1, 0.1)))
+    model.cancel = cancelled.set
+
+    def rank():
+        return reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE))[0]
+
+    rank()
+    until(lambda: model.asked)
+    reasoner.judge_view(view(point(1)))
+    until(lambda: len(model.asked) == 2)
+    assert "thinking" in rank().rationale
+    shown.set()
+    until(lambda: rank().by == "model")
+    assert len(model.asked) == 3
+
+
+def test_a_view_that_was_interrupted_is_asked_about_again(reasoner_of):
+    cancelled = threading.Event()
+
+    def slow():
+        assert cancelled.wait(20.0)
+        raise ChatCancelled("cancelled")
+
+    reasoner, model = reasoner_of(slow, seen(image="2.000", m1=0.7), seen(m1=0.6))
+    model.cancel = cancelled.set
+    reasoner.judge_view(view(point(1)))
+    until(lambda: model.asked)
+    until(lambda: reasoner.judge_view(view(point(1), stamp=2.0)) is not None)
+    until(lambda: reasoner.judge_view(view(point(1))) is not None)
+    assert reasoner.judge_view(view(point(1))).by == "model" and len(model.asked) == 3
+
+
 def test_an_answer_about_another_image_is_discarded_and_counted(reasoner_of):
     reasoner, _ = reasoner_of(seen(image="0.500", m1=0.7))
     until(lambda: reasoner.judge_view(view(point(1))) is not None)
@@ -101,41 +145,39 @@ def test_an_answer_about_another_image_is_discarded_and_counted(reasoner_of):
 
 def test_the_model_s_word_is_used_once_it_is_there_and_not_asked_for_again(reasoner_of):
     reasoner, model = reasoner_of(judged((2, 0.9)))
-    until(lambda: reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model")
-    assert [j.entity_id for j in reasoner.rank(CANDIDATES, TASK, SCENE)] == [2, 1]
+    until(lambda: reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE))[0].by == "model")
+    assert [j.entity_id for j in reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE))] == [2, 1]
     assert len(model.asked) == 1
     changed = {**SCENE, 2: entity(2, "blue chair")}
-    reasoner.rank(CANDIDATES, TASK, changed)
+    reasoner.rank(RankRequest(CANDIDATES, TASK, changed))
     until(lambda: len(model.asked) == 2)
 
 
 def test_an_answer_to_an_earlier_question_gets_old(reasoner_of):
     now = [0.0]
     release = threading.Event()
-    reasoner, model = reasoner_of(
-        judged((2, 0.9)), lambda: str(release.wait(20.0)), clock=lambda: now[0], rank_age=10.0
-    )
-    until(lambda: reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model")
+    reasoner, model = reasoner_of(judged((2, 0.9)), lambda: str(release.wait(20.0)), clock=lambda: now[0])
+    until(lambda: reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE))[0].by == "model")
     changed = {**SCENE, 2: entity(2, "blue chair")}
-    now[0] = 9.0
-    assert reasoner.rank(CANDIDATES, TASK, changed)[0].by == "model"
-    until(lambda: len(model.asked) == 2)  # and that is not answered
-    now[0] = 11.0
-    assert reasoner.rank(CANDIDATES, TASK, changed)[0].by == "offline"
+    now[0] = RANKING_AGE - 1.0
+    assert reasoner.rank(RankRequest(CANDIDATES, TASK, changed))[0].by == "model"
+    until(lambda: len(model.asked) == 2)  # the second question gets no answer
+    now[0] = RANKING_AGE + 1.0
+    assert reasoner.rank(RankRequest(CANDIDATES, TASK, changed))[0].by == "offline"
     release.set()
 
 
 def test_an_answer_stands_while_nothing_changes(reasoner_of):
     now = [0.0]
-    reasoner, model = reasoner_of(judged((2, 0.9)), clock=lambda: now[0], rank_age=10.0)
-    until(lambda: reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model")
+    reasoner, model = reasoner_of(judged((2, 0.9)), clock=lambda: now[0])
+    until(lambda: reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE))[0].by == "model")
     now[0] = 3600.0
-    assert reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model"
+    assert reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE))[0].by == "model"
     assert len(model.asked) == 1
 
 
 def all_asked(reasoner, model, *calls):
-    """How many questions the calls have become, when the last of them has been dealt with."""
+    """Return the number of questions made from the calls, after the last one has been processed."""
     for call in calls:
         call()
         until(lambda: reasoner._thinker._waiting is None and not reasoner._thinker._busy)
@@ -145,35 +187,43 @@ def all_asked(reasoner, model, *calls):
 def test_what_is_said_of_the_newest_view_is_no_new_question(reasoner_of):
     reasoner, model = reasoner_of(judged((2, 0.9)))
     views = [[], *(["a kitchen", f"a hall, {i} steps on"] for i in range(20))]
-    calls = [lambda told=told: reasoner.rank(CANDIDATES, TASK, SCENE, told) for told in views]
+    calls = [lambda told=told: reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE, told)) for told in views]
     assert all_asked(reasoner, model, *calls) == 1
     moved = {**SCENE, 2: entity(2, probability=0.7)}
-    assert all_asked(reasoner, model, lambda: reasoner.rank(CANDIDATES, TASK, moved, ["a kitchen"])) == 2
-    assert "a kitchen" in model.asked[1][1]  # told with the next one
+    assert (
+        all_asked(reasoner, model, lambda: reasoner.rank(RankRequest(CANDIDATES, TASK, moved, ["a kitchen"])))
+        == 2
+    )
+    assert "a kitchen" in model.asked[1][1]  # sent with the next question
     fits = [Scored(1, 0.9, 0.9), Scored(2, 0.2, 0.8)]
-    assert all_asked(reasoner, model, lambda: reasoner.rank(fits, TASK, moved, ["a kitchen"])) == 3
+    assert (
+        all_asked(reasoner, model, lambda: reasoner.rank(RankRequest(fits, TASK, moved, ["a kitchen"]))) == 3
+    )
     avoiding = task("red chair", avoid=("stairs",))
-    assert all_asked(reasoner, model, lambda: reasoner.rank(fits, avoiding, moved, ["a kitchen"])) == 4
+    assert (
+        all_asked(reasoner, model, lambda: reasoner.rank(RankRequest(fits, avoiding, moved, ["a kitchen"])))
+        == 4
+    )
 
 
 def test_what_failed_is_asked_again_after_a_while_though_nothing_changed(reasoner_of):
     now = [0.0]
-    reasoner, model = reasoner_of(ChatUnavailable("503"), judged((2, 0.9)), clock=lambda: now[0], retry=10.0)
-    calls = [lambda: reasoner.rank(CANDIDATES, TASK, SCENE)] * 5
+    reasoner, model = reasoner_of(ChatUnavailable("503"), judged((2, 0.9)), clock=lambda: now[0])
+    calls = [lambda: reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE))] * 5
     assert all_asked(reasoner, model, *calls) == 1
-    assert "503" in reasoner.rank(CANDIDATES, TASK, SCENE)[0].rationale
-    now[0] = 10.0
+    assert "503" in reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE))[0].rationale
+    now[0] = QUESTION_RETRY
     assert all_asked(reasoner, model, *calls) == 2
-    assert reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model"
+    assert reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE))[0].by == "model"
 
 
 def test_answers_of_another_task_or_target_are_not_used(reasoner_of):
     reasoner, model = reasoner_of(judged((2, 0.9)))
-    until(lambda: reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model")
-    assert reasoner.rank(CANDIDATES, task("lamp"), SCENE)[0].by == "offline"
+    until(lambda: reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE))[0].by == "model")
+    assert reasoner.rank(RankRequest(CANDIDATES, task("lamp"), SCENE))[0].by == "offline"
     reasoner.begin_task()
     assert model.tasks == 1
-    assert reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "offline"
+    assert reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE))[0].by == "offline"
 
 
 def test_what_fails_is_said_and_tried_with_the_next_question(reasoner_of):
@@ -189,22 +239,22 @@ def test_what_fails_is_said_and_tried_with_the_next_question(reasoner_of):
 
 def test_an_unknown_entity_of_an_old_answer_is_left_out(reasoner_of):
     reasoner, _ = reasoner_of(judged((2, 0.9)))
-    until(lambda: reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model")
-    assert [j.entity_id for j in reasoner.rank(CANDIDATES[:1], TASK, SCENE)] == [1]
+    until(lambda: reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE))[0].by == "model")
+    assert [j.entity_id for j in reasoner.rank(RankRequest(CANDIDATES[:1], TASK, SCENE))] == [1]
 
 
 def test_a_budget_too_small_for_the_task_is_said_and_nothing_is_asked(reasoner_of):
     reasoner, model = reasoner_of(judged((2, 0.9)), prompt=RankPromptConfig(characters=60))
-    ranked = reasoner.rank(CANDIDATES, TASK, SCENE)
+    ranked = reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE))
     assert [j.entity_id for j in ranked] == [1, 2]
     assert "60 characters do not hold the task" in ranked[0].rationale
     reasoner.judge_view(view(point(1)))
-    until(lambda: model.asked)  # a view is asked about; the list was not
+    until(lambda: model.asked)  # the view is asked about first; the list has not been
     assert "seen_earlier" not in model.asked[0][1] and "Turns" in model.asked[0][1]
 
 
 def test_after_closing_nothing_is_asked(reasoner_of):
     reasoner, model = reasoner_of(judged((2, 0.9)))
     reasoner.close()
-    assert [j.by for j in reasoner.rank(CANDIDATES, TASK, SCENE)] == ["offline", "offline"]
+    assert [j.by for j in reasoner.rank(RankRequest(CANDIDATES, TASK, SCENE))] == ["offline", "offline"]
     assert model.asked == []

@@ -1,4 +1,4 @@
-"""What nobody should send: far too long, in brackets, in other scripts, hostile. A reason, and no motion."""
+"""Tests of bad input: overlong, bracketed, in other scripts, hostile. It gives an error, and no motion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of the grammar in the user's cache."""
+"""Tests of the grammar's tables in the user's cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every directive is asked before it starts, wherever it comes from."""
+"""Tests of the checks that every directive passes before it starts, whatever its source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lodestar.language.directive import (
     Step,
     StepKind,
 )
-from lodestar.language.grammar import parse_directive, phrase_graphs
+from lodestar.language.grammar import parse_directive, parse_query
 from lodestar.language.picture_goals import Described, item_of
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 
@@ -28,7 +28,7 @@ def of(item: Item, *constraints: str) -> Directive:
 
 
 def kept_from(item: Item, constraint: str) -> Directive:
-    barred = Constraint(ConstraintKind.KEEP_AWAY, Item((phrase_graphs(constraint),)))
+    barred = Constraint(ConstraintKind.KEEP_AWAY, Item((parse_query(constraint),)))
     return Directive("find this", (Step(StepKind.FIND, item),), (barred,))
 
 

@@ -1,11 +1,11 @@
-"""The port of directive parsers, and halts, which are read before any of them."""
+"""Tests of the interface of directive parsers, and of halts, which are recognised before any parser."""
 
 from __future__ import annotations
 
 import pytest
 
 from lodestar.language.directive_parsers import GrammarDirectives
-from lodestar.language.halts import is_halt
+from lodestar.language.halts import Stop, heard_stop
 
 
 def test_readings_are_ranked_and_have_their_reasons():
@@ -39,7 +39,7 @@ def test_no_reading_is_given_twice():
     ],
 )
 def test_a_halt(text):
-    assert is_halt(text)
+    assert heard_stop(text) == Stop()
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_a_halt(text):
     ],
 )
 def test_no_halt(text):
-    assert not is_halt(text)
+    assert heard_stop(text) is None

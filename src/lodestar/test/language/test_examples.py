@@ -1,4 +1,4 @@
-"""Every line of examples.yaml: what it means, and that what is printed reads as the same record."""
+"""Tests of every line of examples.yaml: its meaning, and that its printed record parses to the same record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences of several clauses, with viewpoints and ranks, and graphs as data."""
+"""Tests of sentences of several clauses, with viewpoints and ranks, and of graphs as data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable, 
 
 
 def said(text):
-    """Target and predicates of the first reading."""
+    """Return target and predicates of the first reading."""
     graph = parse_query(text)[0]
     names = [v.category for v in graph.variables]
     return names[0], {

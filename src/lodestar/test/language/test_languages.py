@@ -1,4 +1,4 @@
-"""Texts of other languages are told from English ones by their function words."""
+"""Tests that texts of other languages are recognised by their function words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Floors of the building in words: levels that are said, all of them, and those that are barred."""
+"""Tests of a building's floors in directives: named levels, all levels, and forbidden ones."""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""A material at the end of a question is asked of its subject, in questions and in directives."""
+"""Tests that a material at the end of a question refers to its subject, in questions and in directives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lodestar.language.question_reader import read_question
 
 
 def read(text):
-    """Yield what each of the two readers makes of it: the asked predicates, and the item in words."""
+    """Yield the readings of both readers: the predicates asked for, and the item as text."""
     question, (step,) = read_question(text), parse_directive(text).steps
     for one in (question, step):
         yield [(p.name, p.value) for p in one.asked], str(one.item.best[0])

@@ -1,4 +1,4 @@
-"""The language model's reading of directives against a server that is slow, breaks off, or answers with anything."""
+"""Tests of a model's reading of directives, against servers that are slow, break off, or answer anything."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 
 import pytest
 from chat_server import chat_server, completion
+from waiting import PATIENCE, Moment
 
 from lodestar.language.config import ParserConfig
 from lodestar.language.directive import (
@@ -19,9 +20,10 @@ from lodestar.language.directive import (
     StepKind,
     StopRequested,
 )
-from lodestar.language.directive_answers import MAX_STEPS, SCHEMA
+from lodestar.language.directive_answers import MAX_STEPS, SCHEMA, directive_of
 from lodestar.language.directive_parsers import GrammarDirectives
 from lodestar.language.model_directives import ModelDirectives, best_directive, make_directive_parser
+from lodestar.language.motion_limits import check_manners
 from lodestar.language.sentences import sentence
 from lodestar.models.chat import OpenAiChat
 from lodestar.models.chat_key import KEY_VARIABLE
@@ -30,12 +32,12 @@ from lodestar.models.config import ChatConfig, RetryConfig
 openai = pytest.importorskip("openai")
 
 TEXT = "find the red mug in the kitchen; keep 2 m away from the dog"
-BUDGET = 3.0  # s of one question, below the 20 s for which the server is silent
+BUDGET = 3.0  # s per question, below the 20 s for which the server is silent
 
 
 @pytest.fixture(scope="module", autouse=True)
 def client():
-    """The first client imports much and reads certificates, which takes seconds of a busy machine's time."""
+    """Create one client first, as imports and certificates take seconds on a busy machine."""
     assert openai.OpenAI(api_key="none").chat.completions
 
 
@@ -64,7 +66,7 @@ GOOD = answer(FIND, bans=[DOG])
 
 
 class Fake:
-    """Answers as told, and counts."""
+    """Answers as scripted, and counts its calls."""
 
     def __init__(self, text):
         self.text, self.asked = text, 0
@@ -79,9 +81,9 @@ def read(text, said, warnings=None):
     return best_directive(ModelDirectives(Fake(said), warn=warn), text)
 
 
-def against(server, text=TEXT):
-    """The readings of a text, and the warnings."""
-    config = ChatConfig("m", server.url, BUDGET / 2, BUDGET, retries=RetryConfig(tries=1, base=0.02))
+def against(server, text=TEXT, budget=PATIENCE):
+    """Return the readings of a text by a server, and the warnings."""
+    config = ChatConfig("m", server.url, budget / 2, budget, retries=RetryConfig(tries=1, base=0.02))
     warnings: list[str] = []
     parser, _ = make_directive_parser(ParserConfig(True, config), warnings.append)
     return parser.parse(text), warnings
@@ -157,11 +159,11 @@ FAULTS = {
 def test_a_faulty_server_leaves_the_grammar_s_result_within_the_budget(fault):
     expected = GrammarDirectives().parse(TEXT)
     with chat_server(fault) as server:
-        began = time.monotonic()
-        readings, warnings = against(server)
-        taken = time.monotonic() - began
+        began = Moment.now()
+        readings, warnings = against(server, budget=BUDGET)
+        taken = began.passed()
     assert readings == expected and len(warnings) == 1
-    assert taken < BUDGET + 2.0  # of which the client's import and the grammar take a part
+    assert taken < BUDGET + 2.0  # client import and grammar take part of the time
 
 
 @pytest.mark.parametrize("text", ["stop", "Please stop now!", "cancel", "hold"])
@@ -204,6 +206,16 @@ def test_no_choice_is_offered_that_cannot_be_obeyed():
     assert [words for words, _ in doubt.value.readings] == ["find the mug in the kitchen"]
 
 
+@pytest.mark.parametrize(
+    ("manner", "why"),
+    [("quietly", "how loud"), ("slowly", "in the navigator"), ("gracefully", "how the robot moves")],
+)
+def test_a_manner_is_refused_with_the_advice_of_its_kind(manner, why):
+    said = directive_of(answer(step("FIND", "mug"), manners=[manner]), f"find the mug {manner}")
+    with pytest.raises(CannotObey, match=f'"{manner}" cannot be obeyed: .*{why}'):
+        check_manners(said)
+
+
 def test_a_text_that_the_grammar_refuses_is_read_by_the_model():
     text = "find any chair except the red one, or a frobnicator"
     with pytest.raises(NotUnderstood):
@@ -212,7 +224,7 @@ def test_a_text_that_the_grammar_refuses_is_read_by_the_model():
     warnings: list[str] = []
     with pytest.raises(
         NotUnderstood, match="was understood, but not"
-    ):  # "except" may forbid: it is not believed
+    ):  # "except" may be a prohibition, so this reading is rejected
         read(text, said, warnings)
     assert "forbids nothing" in warnings[0]
 
@@ -230,7 +242,7 @@ def test_a_ban_ends_when_the_grammar_says_so():
     steps = step("FIND", "mug"), step("FIND", "chair")
     assert read(text, answer(*steps, bans=[("dog", None)])).constraints[0].until == 0
     one = read(text, answer(*steps, step("RETURN"), bans=[("dog", None)]))
-    assert one.constraints[0].until is None  # other steps: it holds to the end
+    assert one.constraints[0].until is None  # the steps differ, so the constraint holds to the end
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a directive forbids or how it wants the robot to move is obeyed or refused, never dropped."""
+"""Tests that a directive's prohibitions and motion limits are obeyed or refused, never dropped."""
 
 from __future__ import annotations
 

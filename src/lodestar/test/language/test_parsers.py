@@ -1,4 +1,4 @@
-"""The model's parser takes only what is a graph, and falls back to the grammar."""
+"""Tests that the model's parser accepts only valid graphs, and falls back to the grammar."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXT = "the lamp next to the bed"
 
 
 class Fake:
-    """Answers as told; raises what is an exception."""
+    """Answers as scripted; raises an exception given as the answer."""
 
     def __init__(self, answer):
         self.answer, self.asked = answer, []

@@ -1,4 +1,4 @@
-"""A picture becomes phrases and neighbours, by what perception says of it."""
+"""Tests that a picture becomes phrases and neighbours by the detections in it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lodestar.perception.pictures import BadPicture, PictureConfig
 
 
 def segmented(*things):
-    """Things are (label, caption, x, y, width, height) on a picture of 320 x 240."""
+    """Return a segmented picture of 320 x 240 with objects (label, caption, x, y, width, height)."""
     labels = np.zeros((240, 320), np.uint16)
     detections = []
     for value, (label, caption, x, y, width, height) in enumerate(things, start=5):
@@ -191,7 +191,7 @@ def file_of(rgb):
 
 
 class FakeDetector:
-    """Sees the things that it is given in any image; raises what is an exception."""
+    """Finds the given objects in any image; raises a given exception."""
 
     name = "fake"
 
@@ -208,7 +208,7 @@ class FakeDetector:
 def test_a_detector_reads_a_picture_as_perception_sees_the_world():
     detector = FakeDetector(PLANT, DESK, CHAIR)
     image = np.zeros((240, 320, 3), np.uint8)
-    image[..., 2] = 200  # red, as OpenCV writes it
+    image[..., 2] = 200  # red in OpenCV's order
     goal = DetectedPictures(detector)(file_of(image))
     assert goal == goal_of(segmented(PLANT, DESK, CHAIR)) and goal.phrase == "red chair"
     (rgb,) = detector.images

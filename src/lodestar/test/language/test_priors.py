@@ -1,4 +1,4 @@
-"""Common sense of where things stand, from the text model and the lexicon."""
+"""Tests of priors on objects' places, from the text model and the lexicon."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prohibition in a text is in its directive, or the text is refused: never dropped, wherever it stands."""
+"""Tests that a prohibition anywhere in a text is in its directive, or the text is refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ORDERS = (
     "count the {thing}s", "bring me the {thing}", "find the {thing} and come back", "check whether the {thing} is open",
     "take the {thing} to the {room}", "tell me what is on the {thing}", "patrol the {room}", "fetch the {thing}",
 )  # fmt: skip
-#: Ways to forbid: of a room, of a thing, of either. The account knows none of these phrases as a whole.
+#: Phrasings of prohibitions of a room, an object or either; none is known to the word check as a whole.
 OF_ROOMS = (
     "do not enter the {}", "without entering the {}", "never go into the {}", "stay out of the {}",
     "no entering the {}",
@@ -40,7 +40,7 @@ LINKS = (", ", " ", "; ", ". ", " and ", " but ", ", and ", ", but ", ", please 
 
 
 def kept(directive: Directive, noun: str) -> bool:
-    """Whether a directive forbids, excludes or denies a thing or a room."""
+    """Return whether a directive forbids, excludes or denies an object or a room."""
     word = noun.split()[-1] if noun != "laundry room" else "laundry"
     graphs = [graph for one in directive.constraints for graph in one.item.best]
     for step in directive.steps:
@@ -56,7 +56,7 @@ def kept(directive: Directive, noun: str) -> bool:
 
 @st.composite
 def sentences(draw):
-    """A text with a prohibition at its front, in its middle or at its end, and the noun that it is about."""
+    """Draw a text with a prohibition at its front, middle or end, and the noun that it is about."""
     is_room = draw(st.booleans())
     nouns = ROOMS if is_room else THINGS
     noun = draw(st.sampled_from(nouns))

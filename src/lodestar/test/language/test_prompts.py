@@ -1,4 +1,4 @@
-"""A question keeps to its budget as it is sent, whatever captions, tasks and descriptions are made of."""
+"""Tests that prompts keep to their token budget for all captions, tasks and descriptions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from task_builders import task
 
 from lodestar.language.model_reasoner import ModelReasoner
 from lodestar.language.prompts import NothingFits, RankPromptConfig, rank_question
+from lodestar.language.reasoner import RankRequest
 from lodestar.models.answer_size import answer_tokens
 from lodestar.models.chat_budget import tokens_in, tokens_of
 
 TASK = task("red chair", ("desk", "lamp"), ("stairs",))
 PLAIN = "large brown wooden chair with a high back and two arms, standing next to a table of the same wood"
-TOO_LITTLE = {("escaped", 1500), ("escaped", 4000), ("chinese", 1500), ("emoji", 1500)}  # one line takes more
+# cases in which a single line exceeds the budget
+TOO_LITTLE = {("escaped", 1500), ("escaped", 4000), ("chinese", 1500), ("emoji", 1500)}
 CAPTIONS = {
     "plain": PLAIN,
     "escaped": "<" * 200,
@@ -27,7 +29,7 @@ CAPTIONS = {
 
 
 def scene_of(caption, count=150):
-    # Far apart enough that each has a few neighbours; the surer, the higher the id.
+    # Spaced so that each has a few neighbours; confidence grows with the id.
     scene = {i: entity(i, caption, probability=0.5 + i / (2.0 * count + 2.0)) for i in range(1, count + 1)}
     return scene, [Scored(i, 0.9, 0.9) for i in scene]
 
@@ -38,7 +40,7 @@ def asked(budget, caption=PLAIN, task=TASK, context=(), count=150):
 
 
 def prompted(candidates, task, scene, context, config):
-    question = rank_question(candidates, task, scene, config, bool(context))
+    question = rank_question(RankRequest(candidates, task, scene, context), config)
     return question.text(context), set(question.ids)
 
 
@@ -67,10 +69,11 @@ def test_a_budget_is_used():
     assert len(ids) == 5 and text.startswith("Which of these 5 candidates")
 
 
-def test_the_surest_are_kept_in_order_and_a_long_one_gives_way():
+def test_the_surest_are_kept_in_order_and_a_long_one_gives_way(monkeypatch):
+    monkeypatch.setattr("lodestar.language.prompts.RANK_PROMPT_RADIUS", 0.0)
     scene, candidates = scene_of("red chair", 6)
     scene[5] = entity(5, "<" * 200, probability=scene[5].occupancy_probability)
-    config = RankPromptConfig(characters=900, radius=0.0)
+    config = RankPromptConfig(characters=900)
     text, ids = prompted(candidates, TASK, scene, (), config)
     assert listed(text)[:2] == [6, 4] and 5 not in ids
     assert text.startswith(f"Which of these {len(ids)} of 6 candidates")
@@ -81,7 +84,8 @@ def test_chinese_is_not_taken_for_english():
     chinese, _ = asked(8000, "红木椅子" * 12)
     assert tokens_in("红木椅子") >= 4.0 and tokens_in("abcd") == 1.0
     assert len(listed(chinese)) < len(listed(english))
-    assert tokens_of([{"role": "user", "content": "红" * 1000}]) >= 1000  # the budget of a task counts so too
+    # the tokens of a task count in the same way
+    assert tokens_of([{"role": "user", "content": "红" * 1000}]) >= 1000
 
 
 def test_descriptions_leave_candidates_their_room_and_the_newest_are_told():
@@ -113,7 +117,7 @@ def test_a_task_that_does_not_fit_is_not_asked_about(budget, task):
     told: list[str] = []
     model = FakeModel(judged((1, 1.0)))
     reasoner = ModelReasoner(model, prompt=RankPromptConfig(characters=budget), warn=told.append)
-    ranked = reasoner.rank(candidates, task, scene)
+    ranked = reasoner.rank(RankRequest(candidates, task, scene))
     assert model.asked == [] and [j.by for j in ranked] == ["offline"] * 3
     assert "do not hold the task" in told[0] and "do not hold the task" in ranked[0].rationale
 
@@ -138,9 +142,8 @@ def test_no_text_breaks_the_budget(captions, told, budget):
 
 def test_as_many_are_asked_about_as_are_configured_and_the_answer_has_room_for_each():
     scene = {i: entity(i, probability=0.5 + i / 200) for i in range(1, 91)}
-    question = rank_question(
-        [Scored(i, 0.9, 0.9) for i in scene], TASK, scene, RankPromptConfig(candidates=30)
-    )
+    request = RankRequest([Scored(i, 0.9, 0.9) for i in scene], TASK, scene)
+    question = rank_question(request, RankPromptConfig(candidates=30))
     assert question.ids == tuple(range(90, 60, -1)) and "30 of 90" in question.text()
     assert question.schema["properties"]["judgements"]["maxItems"] == 30
     assert answer_tokens(question.schema) > 30 * 60 > answer_tokens(question.surest().schema)

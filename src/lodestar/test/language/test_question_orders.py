@@ -1,4 +1,4 @@
-"""Questions in indirect order, with the question word last, or about the sentence before them."""
+"""Tests of questions in indirect order, with the question word last, or about the sentence before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions of questions.yaml: what each means, and that what is printed reads as the same record."""
+"""Tests of questions.yaml: the meaning of each question, and that its printed record parses to the same record."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_every_kind_has_a_question_and_a_rule():
 
 
 def test_the_file_reads_the_same_for_every_loader():
-    """A bare `On` or `no` would be a truth value, and no name."""
+    """YAML loaders may read a bare `On` or `no` as a truth value."""
     text = yaml.safe_dump(DATA["rules"])
     assert yaml.safe_load(text) == DATA["rules"]
     names = [

@@ -1,4 +1,4 @@
-"""A record prints as a sentence, and the sentence reads as the record: over generated records."""
+"""Property tests that a record prints as a sentence, and that the sentence parses to the same record."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RELATIONS = st.sampled_from(["Near", "On", "Below", "NextTo", "LeftOf", "RightOf
 
 @st.composite
 def things(draw):
-    """One reading of a thing: its kind, a colour or none, at most one anchor."""
+    """Draw one reading of an object: category, optional colour, at most one anchor."""
     noun, color = draw(NOUNS), draw(st.none() | COLORS)
     variables = [QueryVariable(f"{color} {noun}" if color else noun, noun)]
     predicates = [Predicate("IsCategory", (0,), noun)]
@@ -49,14 +49,14 @@ def things(draw):
 
 @st.composite
 def rooms(draw):
-    """A room."""
+    """Draw a room."""
     room = draw(ROOMS)
     return QueryGraph((QueryVariable(room, room),), (Predicate("IsCategory", (0,), room),))
 
 
 @st.composite
 def steps(draw):
-    """One step of a kind that a sentence says."""
+    """Draw a step of a kind that a sentence can express."""
     kind = draw(
         st.sampled_from(["find", "list", "count", "go", "pose", "wait", "explore", "return", "patrol"])
     )
@@ -84,7 +84,7 @@ def steps(draw):
 
 @st.composite
 def constraints(draw):
-    """A thing to keep away from, or a room to stay out of."""
+    """Draw a constraint: an object to keep away from, or a room to stay out of."""
     if draw(st.booleans()):
         return Constraint(ConstraintKind.STAY_OUT, Item(((draw(rooms()),),)))
     distance = draw(st.none() | st.integers(1, 80).map(lambda n: n / 8))

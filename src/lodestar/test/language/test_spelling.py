@@ -1,11 +1,12 @@
-"""Typing errors are put right where one word alone is near."""
+"""Tests that spelling errors are corrected if exactly one known word is near."""
 
 from __future__ import annotations
 
 import pytest
+from waiting import Moment
 
 from lodestar.language.grammar import parse_directive
-from lodestar.language.spelling import corrected
+from lodestar.language.spelling import LONGEST, _targets, corrected
 from lodestar.models.lexicon import load_lexicon
 
 
@@ -39,3 +40,10 @@ def test_a_directive_with_errors_means_the_same():
     assert parse_directive("go to the kichen and find the refrigertor").steps == (
         parse_directive("go to the kitchen and find the refrigerator").steps
     )
+
+
+def test_a_very_long_word_is_left_alone_at_once():
+    began = Moment.now()
+    assert corrected(["ab" * 1000]) == ["ab" * 1000]
+    assert began.passed() < 1.0
+    assert max(map(len, _targets())) + 2 <= LONGEST

@@ -1,4 +1,4 @@
-"""Typed questions of the steps of a directive."""
+"""Tests of the typed questions of a directive's steps."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_remembered_place_asks_where_the_thing_was_last_seen():
 
 
 @pytest.mark.parametrize(
-    "text", ["find the mug", "go to the kitchen", "wait", "explore the building", "come back"]
+    "text", ["find the mug", "go to the kitchen", "wait for a minute", "explore the building", "come back"]
 )
 def test_a_step_that_acts_asks_for_nothing(text):
     assert step_of(text).wanted is None

@@ -1,4 +1,4 @@
-"""A halt in words is a halt, and no thing that is called "stop"."""
+"""Tests that a spoken halt is a halt, and not an object called "stop"."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from lodestar.language.grammar import parse_directive, parse_query
         "stop now please",
         "don't move",
         "cancel it",
+        "st\u00adop",  # a soft hyphen
+        "s\u200bt\u200bo\u200bp",  # spaces without a width
     ],
 )
 def test_a_halt(text):

@@ -1,4 +1,4 @@
-"""Times of questions, resolved against a clock that is given."""
+"""Tests of times in questions, resolved against a given clock."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lodestar.language.time_windows import (
 MIDNIGHT = 1000 * DAY
 CLOCK = Clock(
     MIDNIGHT + 15 * 3600.0, MIDNIGHT, MIDNIGHT + 9 * 3600.0
-)  # three in the afternoon; started at nine
+)  # now is 15:00; the session started at 9:00
 
 
 def window(text, when=lambda event: None):

@@ -1,4 +1,4 @@
-"""Every word that says what to do or about what is in the directive, or the robot asks back and names it."""
+"""Tests that every word about an action or object is in the directive, or the robot asks back and names the word."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ ORDERS = (
     "explore the {room}",
 )
 BANS = ("avoid the {thing}", "do not enter the {room}", "keep away from the {thing}")
-#: Words that no name holds, where a grammar may take them into one.
+#: Words that are in no name, but that a grammar might absorb into one.
 FRAMES = ("must", "could", "somewhere", "somebody", "so")
 
 
 @st.composite
 def parts(draw, count: int = 3):
-    """Orders and bans, each about a noun of its own, and these nouns."""
+    """Draw orders and prohibitions, each with a different noun, and these nouns."""
     things, rooms = draw(st.permutations(THINGS)), draw(st.permutations(ROOMS))
     said, nouns = [], []
     for i in range(count):
@@ -44,7 +44,7 @@ def parts(draw, count: int = 3):
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(parts(), st.sampled_from((", ", " and ", "; ", ", then ")), st.data())
 def test_what_a_directive_has_not_is_named(made, link, data):
-    """A directive of which a step or a constraint is taken away no longer accounts for its noun."""
+    """A directive without one of its steps or constraints no longer accounts for that noun."""
     said, nouns = made
     text = link.join(said)
     try:

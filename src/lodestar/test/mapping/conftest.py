@@ -1,4 +1,4 @@
-"""Scenes of boxes, looked at by a pinhole camera without error."""
+"""Scenes of boxes, rendered by an exact pinhole camera."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar.geometry.poses import BODY_FROM_OPTICAL, inverse, planar_transform
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
 
-sys.path.insert(0, str(Path(__file__).parent))  # floor_reference
+sys.path.insert(0, str(Path(__file__).parent / "occupancy"))  # for floor_reference
 
 CAMERA = PinholeCamera(160, 120, 95.0, 95.0, 79.5, 59.5)
 
@@ -26,11 +26,11 @@ class Box:
     low: tuple
     high: tuple
     caption: str = ""
-    whole: str = ""  # boxes of one such name share a mask; "" = it has one of its own
+    whole: str = ""  # boxes with the same name share a mask; "" = a separate mask
 
 
 class BoxWorld:
-    """A room with a floor and walls (background) and boxes (label image values 1, 2, ...)."""
+    """Room with a floor and walls (background) and boxes (label image values 1, 2, ...)."""
 
     def __init__(self, boxes, room=((-6.0, -6.0, 0.0), (6.0, 6.0, 3.0)), seed=0, noise=None):
         self.boxes = list(boxes)
@@ -40,7 +40,7 @@ class BoxWorld:
         self.camera = CAMERA
 
     def render(self, map_from_camera):
-        """Depth (H, W) float32 and labels (H, W) uint16."""
+        """Return depth (H, W) float32 and labels (H, W) uint16."""
         rays = self.camera.rays().reshape(-1, 3) @ map_from_camera[:3, :3].T
         origin = map_from_camera[:3, 3]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -57,7 +57,7 @@ class BoxWorld:
         return depth.reshape(shape).astype(np.float32), labels.reshape(shape)
 
     def frame(self, stamp, x, y, yaw, depth_noise=0.0, map_from_odom=None, true_from_map=None):
-        """A frame and its segments from a robot at (x, y, yaw), camera 0.45 m high and level."""
+        """Return a frame and its segments from a robot at (x, y, yaw), with a level camera at 0.45 m."""
         true_from_camera = planar_transform(x, y, yaw, 0.45) @ BODY_FROM_OPTICAL
         depth, labels = self.render(true_from_camera)
         if depth_noise:
@@ -91,7 +91,7 @@ def box():
 
 @pytest.fixture
 def orbit():
-    """Poses (x, y, yaw) on an arc around a place, looking at it."""
+    """Return poses (x, y, yaw) on an arc around a place, facing it."""
 
     def poses(centre, radius, start_deg, end_deg, count):
         angles = np.radians(np.linspace(start_deg, end_deg, count))

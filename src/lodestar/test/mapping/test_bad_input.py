@@ -1,4 +1,4 @@
-"""Bad input is refused or put right, is counted, and leaves the map consistent."""
+"""Tests that bad input is rejected or corrected, counted, and leaves the map consistent."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lodestar.geometry.poses import planar_transform
-from lodestar.mapping.segment_filter import Repair, SegmentFilterConfig, clean_segments, clean_text
+from lodestar.mapping.instances.segment_filter import (
+    SEGMENT_FILTER_DETECTIONS,
+    Repair,
+    clean_segments,
+    clean_text,
+)
 from lodestar.mapping.semantic_voxels import FrameRejected, RejectReason, SemanticVoxelMap, VoxelConfig
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 
 
 def consistent(voxels: SemanticVoxelMap) -> None:
-    """Raises AssertionError where voxels, tracks and records do not agree."""
+    """Assert that voxels, tracks and records agree."""
     registry, store = voxels._registry, voxels._store
     tracks = set(registry.tracks)
     owned = store.owned()
@@ -38,7 +43,7 @@ def consistent(voxels: SemanticVoxelMap) -> None:
 
 
 def crowd(labels: np.ndarray, count: int) -> SegmentedFrame:
-    """`count` detections of single pixels; most have none at all."""
+    """Return `count` detections with at most a single pixel each."""
     labels = labels.copy()
     labels[:] = 0
     flat = labels.ravel()
@@ -49,7 +54,7 @@ def crowd(labels: np.ndarray, count: int) -> SegmentedFrame:
 
 
 def spoil(frame, segmented, how):
-    """A frame that is bad in one way."""
+    """Return a frame with one defect."""
 
     def each(**changes):
         return replace(segmented, detections=tuple(replace(d, **changes) for d in segmented.detections))
@@ -183,7 +188,7 @@ def test_a_detection_that_can_be_put_right_is_and_that_is_counted(world, how):
         assert 0 <= o.box.x <= o.box.x + o.box.width <= world.camera.width
         assert 0 <= o.box.y <= o.box.y + o.box.height <= world.camera.height
         assert 0 <= o.pixel_count <= world.camera.width * world.camera.height
-    assert len(delta.observations) <= VoxelConfig().cleaning.detections
+    assert len(delta.observations) <= SEGMENT_FILTER_DETECTIONS
     consistent(voxels)
 
 
@@ -229,18 +234,19 @@ def test_any_text_becomes_one_short_printable_line(text, length):
 
 def test_a_good_frame_is_passed_on_as_it_is(world):
     _, segmented = world.frame(1.0, *pose_at(0))
-    same, repairs = clean_segments(segmented, SegmentFilterConfig())
+    same, repairs = clean_segments(segmented)
     assert same is segmented and not repairs
 
 
-def test_the_surest_detections_are_kept_of_too_many():
+def test_the_surest_detections_are_kept_of_too_many(monkeypatch):
+    monkeypatch.setattr("lodestar.mapping.instances.segment_filter.SEGMENT_FILTER_DETECTIONS", 2)
     labels = np.zeros((10, 10), np.uint16)
     labels[0, :5] = [1, 2, 3, 4, 5]
     found = tuple(
         Detection(value, "a", "a", score, ImageBox(0, 0, 1, 1), 1)
         for value, score in zip(range(1, 6), (0.1, 0.9, 0.5, 0.8, 0.2))
     )
-    clean, repairs = clean_segments(SegmentedFrame(0.0, labels, found), SegmentFilterConfig(detections=2))
+    clean, repairs = clean_segments(SegmentedFrame(0.0, labels, found))
     assert [d.label_value for d in clean.detections] == [2, 4]
     assert sorted(set(clean.labels.ravel().tolist())) == [0, 2, 4]
     assert repairs[Repair.DETECTION_DROPPED] == 3

@@ -1,4 +1,4 @@
-"""What a frame shows in clear view and no mask of it is counts as missed; what was hidden does not."""
+"""Tests that an object in clear view without a mask counts as missed, and a hidden one does not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 
 
 def drive(world, poses, voxels):
-    """Fuse one frame per pose, 0.25 s apart; returns the deltas."""
+    """Fuse one frame per pose, 0.25 s apart; return the deltas."""
     return [voxels.fuse(*world.frame(0.25 * (i + 1), *pose)) for i, pose in enumerate(poses)]
 
 
@@ -22,7 +22,7 @@ def chair(box):
 
 @pytest.fixture
 def misses_of(box_world, chair, orbit, segment_nothing):
-    """Misses of a chair that was mapped, in 12 frames without any detection, 1 s apart, from `poses`."""
+    """Return the misses of a mapped chair in 12 frames without detections, 1 s apart, from `poses`."""
 
     def look(poses=None, hidden_by=None, spoil=None):
         world, voxels = box_world([chair]), SemanticVoxelMap()

@@ -1,4 +1,4 @@
-"""Voxels that masks have left out of a thing are voted out of it, those of overlooked things are not (ADR 0081)."""
+"""Tests of votes against voxels outside masks, which spare overlooked objects (ADR 0081)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def chair_mask(segmented):
 
 
 def beyond(voxels, thing):
-    """Return the number of voxels of instances that lie 0.1 m or more outside of a thing."""
+    """Return the number of instance voxels 0.1 m or more outside of an object."""
     points = voxels.cloud()[0]
     return ((points < np.array(thing.low) - 0.1) | (points > np.array(thing.high) + 0.1)).any(axis=1).sum()
 
@@ -52,7 +52,8 @@ def test_a_mask_that_was_too_large_is_outvoted_by_those_that_show_its_end(
         frame, segmented = world.frame(0.25 * (number + 1), *pose)
         own = chair_mask(segmented)
         large = own.copy()
-        large[:, large.shape[1] // 3 :] = True  # half of the image is called a chair, as a real detector does
+        # two thirds of the image are labelled a chair, an error of real detectors
+        large[:, large.shape[1] // 3 :] = True
         masks = [own] if number >= 15 else [large] if alone else [large & ~own, own]
         voxels.fuse(frame, called_a_chair(segmented, *masks))
         if number == 14:

@@ -1,4 +1,4 @@
-"""The voxel map as a file: it goes on as if nothing had happened, and what is no map is refused. Exports open."""
+"""Tests of voxel map files: a loaded map continues, invalid files are refused, and exports can be opened."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from lodestar.mapping.export import glb_bytes, write_glb, write_instance_ply
-from lodestar.mapping.mesh import Mesh
 from lodestar.mapping.persistence import BadVoxels, map_from_arrays, map_to_arrays
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap, VoxelConfig
+from lodestar.mapping.voxels.mesh import Mesh
 
 CONFIG = VoxelConfig(capacity=200_000)
 
 
 def look(world, poses, voxels, start=0.0):
-    """Geometry and semantics of one frame per pose; returns the deltas."""
+    """Insert geometry and semantics of one frame per pose; return the deltas."""
     deltas = []
     for i, pose in enumerate(poses):
         frame, segmented = world.frame(start + 0.25 * (i + 1), *pose)
@@ -45,7 +45,7 @@ def again(voxels, now=1e9, session="abc+1"):
 
 
 def test_a_map_that_resumes_follows_a_jump_that_came_meanwhile_and_uses_no_id_again(mapped, world, orbit):
-    """The process died, the odometry went on: unlike a load, which begins another one."""
+    """The process died while odometry went on, unlike a load, which begins a new odometry."""
     meta, arrays = map_to_arrays(mapped)
     centre = {i: one.centroid for i, one in mapped.instances().items()}
     for resumes, shift in ((True, [1.0, 0.0, 0.0]), (False, [0.0, 0.0, 0.0])):
@@ -86,7 +86,7 @@ def sorted_cloud(voxels):
 
 def test_it_goes_on_with_the_same_ids(mapped, world, orbit):
     other = again(mapped)
-    deltas = look(world, orbit((0, 0), 2.0, 200, 340, 8), other, start=0.0)  # the clock has started anew
+    deltas = look(world, orbit((0, 0), 2.0, 200, 340, 8), other, start=0.0)  # the clock restarted
     assert {i.id for d in deltas for i in d.updated} <= set(mapped.instances())
     chair = max(other.instances().values(), key=lambda i: i.voxel_count)
     assert chair.observation_count > mapped.instances()[chair.id].observation_count
@@ -169,7 +169,7 @@ def test_ply_has_a_point_per_voxel_coloured_by_instance(mapped, tmp_path):
 
 
 def parts_of(data: bytes):
-    """JSON and binary chunk of a GLB file."""
+    """Return JSON and binary chunk of a GLB file."""
     magic, version, length = struct.unpack_from("<4sII", data)
     assert (magic, version, length) == (b"glTF", 2, len(data))
     size, kind = struct.unpack_from("<I4s", data, 12)

@@ -1,4 +1,4 @@
-"""Instances from segmented frames of box worlds."""
+"""Tests of instances from segmented frames of box worlds."""
 
 import math
 import threading
@@ -12,7 +12,7 @@ from lodestar.geometry.boxes import box_iou
 from lodestar.geometry.poses import planar_transform, transform_points
 from lodestar.mapping import semantic_voxels
 from lodestar.mapping.follower import pages_of
-from lodestar.mapping.samples import sample
+from lodestar.mapping.instances.samples import sample
 from lodestar.mapping.semantic_voxels import FrameRejected, RejectReason, SemanticVoxelMap, VoxelConfig
 from lodestar.perception.frames import SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
@@ -20,7 +20,7 @@ from lodestar.perception.outlines import parts_of
 
 
 def drive(world, poses, voxels, start=0.0, **kwargs):
-    """Fuse one frame per pose, 0.25 s apart; returns the deltas."""
+    """Fuse one frame per pose, 0.25 s apart; return the deltas."""
     deltas = []
     for i, pose in enumerate(poses):
         frame, segmented = world.frame(start + 0.25 * (i + 1), *pose, **kwargs)
@@ -90,12 +90,14 @@ def test_parts_seen_past_an_obstacle_are_merged_and_the_loser_forwards(box_world
     pillar = box("pillar", (-0.55, 0.3, 0.0), (0.55, 0.45, 2.0))
     voxels = SemanticVoxelMap()
     world = box_world([desk, pillar])
-    poses = [(0.0, -1.2, math.radians(a)) for a in (60, 62, 64)]  # only the right end, then only the left
+    # views of the right end only, then of the left end only
+    poses = [(0.0, -1.2, math.radians(a)) for a in (60, 62, 64)]
     poses += [(0.0, -1.2, math.radians(a)) for a in (120, 118, 116)]
     drive(world, poses, voxels)
     assert len(confirmed(voxels, "desk")) == 2
     poses = [(x, 0.1 if abs(x) > 0.7 else -1.2, math.pi / 2) for x in np.linspace(-2.0, 2.0, 33)]
-    poses += [(x, 2.9, -math.pi / 2) for x in np.linspace(-1.0, 1.0, 12)]  # from behind nothing hides it
+    # from behind, the whole object is visible
+    poses += [(x, 2.9, -math.pi / 2) for x in np.linspace(-1.0, 1.0, 12)]
     deltas = drive(world, poses, voxels, start=10.0)
     (instance,) = confirmed(voxels, "desk")
     merges = [m for d in deltas for m in d.merges if voxels.resolve(m.winner) == instance.id]
@@ -140,7 +142,8 @@ def test_a_thing_taken_away_is_reported_absent_and_then_no_more(box_world, chair
     absences = [a for d in deltas for a in d.absences]
     assert len(absences) == 3 and {a.instance_id for a in absences} == {instance.id}
     assert all(a.free_share > 0.6 for a in absences)
-    assert not [i for d in deltas for i in d.removed]  # it was a thing, and it may turn up elsewhere
+    # a confirmed object is kept, as it may be found elsewhere
+    assert not [i for d in deltas for i in d.removed]
     assert voxels.instances() == {} and len(voxels.cloud()[0]) == 0
     assert voxels.delta_since(12)[0].updated == ()
 
@@ -177,7 +180,7 @@ def test_a_jump_of_the_map_moves_everything_rigidly(box_world, chair, orbit):
     before = confirmed(voxels)[0]
     jump = planar_transform(
         2.6, -0.3, math.radians(5)
-    )  # more than odometry drifts on this round: no loop closure
+    )  # more than odometry drifts in one round, but no loop closure
     (delta,) = drive(world, orbit((0, 0), 2.0, 0, 0, 1), voxels, start=10.0,
                      map_from_odom=jump, true_from_map=np.linalg.inv(jump))  # fmt: skip
     (after,) = delta.updated
@@ -266,7 +269,7 @@ def test_a_bad_frame_is_refused_counted_and_changes_nothing(box_world, chair, or
     assert refused.value.reason is reason
     assert voxels.rejected[reason] == 1
     assert (voxels.revision, voxels.voxel_count) == (before, count)
-    voxels.fuse(*world.frame(5.0, 2.0, 0.0, math.pi))  # the good frame of that stamp is still welcome
+    voxels.fuse(*world.frame(5.0, 2.0, 0.0, math.pi))  # a valid frame with that stamp is still accepted
 
 
 def test_partly_invalid_depth_is_used_where_it_is_valid(box_world, chair, orbit):
@@ -286,7 +289,7 @@ def test_the_batch_is_bounded_and_goes_round_all_instances(box_world, box):
     world = box_world(boxes)
     poses = [(x, 0.3, math.pi / 2) for x in np.linspace(-4, 4, 40)]
     deltas = drive(world, poses, voxels)
-    deltas += drive(world, [(0, 0, -math.pi / 2)] * 20, voxels, start=50.0)  # nothing in view any more
+    deltas += drive(world, [(0, 0, -math.pi / 2)] * 20, voxels, start=50.0)  # views with no object in them
     assert max(len(d.updated) for d in deltas) <= 8
     late = {i.id for d in deltas[-10:] for i in d.updated}
     assert late == set(voxels.instances())
@@ -337,14 +340,15 @@ def test_the_same_frames_give_the_same_map_whatever_the_label_values(box_world, 
         assert instance.votes == results[1][i].votes
 
 
-def test_two_things_that_one_mask_once_joined_are_parted_again(box_world, box, orbit):
+def test_two_things_that_one_mask_once_joined_are_parted_again(box_world, box, orbit, monkeypatch):
+    monkeypatch.setattr("lodestar.perception.ground_truth.NOISE_MERGE_GAP_PX", 6)
     chairs = [
         box("chair", (-0.55, -0.25, 0), (-0.05, 0.25, 0.9), "a black chair"),
         box("chair", (0.05, -0.25, 0), (0.55, 0.25, 0.9), "an orange chair"),
     ]
     world, voxels = box_world(chairs), SemanticVoxelMap()
     clean = world.detector
-    world.detector = GroundTruthDetector(NoiseConfig(merge=1.0, merge_gap_px=6, min_pixels=8))
+    world.detector = GroundTruthDetector(NoiseConfig(merge=1.0, min_pixels=8))
     drive(world, orbit((0, 0), 2.2, -70, -50, 4), voxels)
     assert len(confirmed(voxels)) == 1
     world.detector = clean
@@ -362,7 +366,8 @@ def test_masks_split_now_and_then_do_not_part_a_thing(box_world, chair, orbit):
     drive(world, orbit((0, 0), 2.0, 0, 360, 60), voxels)
     assert len(confirmed(voxels)) == 1
     world.detector = GroundTruthDetector(NoiseConfig(split=0.05, min_pixels=8), np.random.default_rng(1))
-    drive(world, [(-2.0, 0.9, 0.0)] * 200, voxels, start=100.0)  # standing, with a part of it in view
+    # a standing camera with part of the object in view
+    drive(world, [(-2.0, 0.9, 0.0)] * 200, voxels, start=100.0)
     assert len(confirmed(voxels)) == 1
 
 

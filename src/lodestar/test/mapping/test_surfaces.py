@@ -1,4 +1,4 @@
-"""Surfaces and instances of one map, in one frame."""
+"""Tests that surfaces and instances of a map stay in one frame."""
 
 import math
 
@@ -11,7 +11,7 @@ from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 
 @pytest.fixture
 def mapped(box_world, box, orbit):
-    """A map of a crate and a plant, its world, and the poses it was seen from."""
+    """Return a map of a crate and a plant, its world, and the poses of the views."""
     world = box_world(
         [box("crate", (-0.4, -0.4, 0.0), (0.4, 0.4, 0.8)), box("plant", (1.2, 1.2, 0), (1.5, 1.5, 0.6))]
     )
@@ -24,7 +24,7 @@ def mapped(box_world, box, orbit):
 
 
 def parts(voxels):
-    """Vertices of the mesh by the label of their instance, "" = nobody's."""
+    """Return the mesh vertices by the label of their instance, "" = none."""
     mesh = voxels.mesh()
     labels = {i: one.votes[0].label for i, one in voxels.instances().items()}
     owners = voxels.instances_at(mesh.vertices)
@@ -39,7 +39,7 @@ def test_the_mesh_of_an_instance_lies_on_its_box(mapped):
         assert len(vertices) > 100
         np.testing.assert_allclose(np.percentile(vertices, 2, axis=0), box.low, atol=0.09)
         np.testing.assert_allclose(np.percentile(vertices, 98, axis=0), box.high, atol=0.09)
-    assert len(found[""]) > 1000  # floor and walls
+    assert len(found[""]) > 1000  # floor and walls belong to no instance
 
 
 def test_depth_alone_builds_surfaces_but_no_instances(box_world, box):
@@ -55,7 +55,7 @@ def test_depth_alone_builds_surfaces_but_no_instances(box_world, box):
 def test_a_jump_moves_surfaces_and_instances_together(mapped):
     voxels, world, poses = mapped
     before = parts(voxels)
-    jump = planar_transform(0.6, -2.8, math.radians(5))  # no drift explains it
+    jump = planar_transform(0.6, -2.8, math.radians(5))  # a jump too large for drift
     moved = np.linalg.inv(jump)
     voxels.integrate_depth(world.frame(50.0, *poses[0], map_from_odom=jump, true_from_map=moved)[0])
     after = parts(voxels)

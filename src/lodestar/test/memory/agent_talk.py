@@ -1,4 +1,4 @@
-"""Words of a language model that answers from the memory, for tests."""
+"""Scripted language model for tests of answers from the memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def said(calls=(), claims=(), yes=None):
 
 
 class Model:
-    """Says the next of its lines, keeps what it was told."""
+    """Gives its answers in turn, and keeps the prompts."""
 
     def __init__(self, *lines):
         self.lines, self.users, self.images = list(lines), [], []

@@ -1,18 +1,20 @@
-"""A small office that a robot toured, remembered through the Segmenter and the store, for tests of the answers."""
+"""Small office toured by a robot, recorded by Segmenter and store, for tests of answers."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 
 import memory_builders as build
 import numpy as np
+import pytest
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answering.answerer import Answerer
 from lodestar.memory.answering.coverage import FloorLooks
 from lodestar.memory.answering.tools import Tools
-from lodestar.memory.config import EventConfig, SegmentConfig, StoreConfig
+from lodestar.memory.config import EventConfig, StoreConfig
 from lodestar.memory.events import Place, remember_change
 from lodestar.memory.looked_places import LookedPlaces
 from lodestar.memory.scene_changes import SceneChanges
@@ -24,8 +26,20 @@ from lodestar.scene.records import EntityState, Region
 from lodestar.scene.regions import RegionMap
 
 KITCHEN, OFFICE, HALL = 1, 2, 3
-DESK, TABLE = (7.0, 1.0, 0.85), (2.0, 3.0, 0.85)  # where the red mug stood, and stands
+DESK, TABLE = (7.0, 1.0, 0.85), (2.0, 3.0, 0.85)  # old and new position of the red mug
 ROOMS = {KITCHEN: ("kitchen", (2.0, 2.0)), OFFICE: ("office", (7.0, 2.0)), HALL: ("hallway", (4.5, 6.0))}
+
+
+@contextmanager
+def quick_changes():
+    """Make changes events after one look and 2 s, and let the robot jump from pose to pose."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lodestar.memory.scene_changes.EVENT_SETTLE", 2.0)
+        patch.setattr("lodestar.memory.scene_changes.EVENT_BEFORE", 1.0)
+        patch.setattr("lodestar.memory.looked_places.EVENT_LOOKS", 1)
+        patch.setattr("lodestar.memory.whereabouts.SEGMENT_MAX_SPEED", 1e3)
+        patch.setattr("lodestar.memory.whereabouts.SEGMENT_MAX_TURN", 1e3)
+        yield
 
 
 def centre(answer, index=0):
@@ -34,7 +48,7 @@ def centre(answer, index=0):
 
 
 class WordEmbedder:
-    """Phrases are alike where they share words."""
+    """Embedder in which phrases with common words are similar."""
 
     model, dimension = "words", 64
 
@@ -45,7 +59,7 @@ class WordEmbedder:
 class OfficeTour:
     """Kitchen x 0..4.5, office x 4.5..9, both y 0..4; hallway y 4..8. The clock starts at `start`.
 
-    `stand` lets the robot look at things for some seconds; `put`, `remove` change the scene.
+    `stand` makes the robot look at objects for some seconds; `put` and `remove` change the scene.
     """
 
     def __init__(self, folder, start=1000.0):
@@ -63,14 +77,14 @@ class OfficeTour:
         self.looks = FloorLooks()
         config = StoreConfig(folder=str(folder), dimension=64, flush_interval=0.02)
         self.store = MemoryStore.open(config, build.embed)
-        self.segmenter = Segmenter(self.scene, SegmentConfig(seconds=3.0, max_speed=1e3, max_turn=1e3))
-        events = EventConfig(settle=2.0, looks=1, before=1.0)
-        self.changes = SceneChanges(self.scene, LookedPlaces(events), events)
+        self.segmenter = Segmenter(self.scene)
+        with quick_changes():
+            self.changes = SceneChanges(self.scene, LookedPlaces(EventConfig()))
         self.book = PhraseBook(WordEmbedder())
         self._keyframe = 0
 
     def put(self, identity, label, centre, size=0.2, caption="", **more):
-        """A thing is there as from now; an id that is known has moved."""
+        """Add an object, or move the one with this id."""
         known = self.scene.entities.get(identity)
         region = int(self.scene.region_at(np.array(centre)))
         first = self.now if known is None else known.first_seen
@@ -82,9 +96,10 @@ class OfficeTour:
         return made
 
     def remove(self, identity):
-        """The scene gives a thing up."""
+        """Remove an object from the scene."""
         self._tell(replace(self.scene.entities[identity], state=EntityState.ARCHIVED))
 
+    @quick_changes()
     def _tell(self, entity):
         delta = self.feed(entity, stamp=self.now)
         for change in self.changes.take(delta):
@@ -94,8 +109,9 @@ class OfficeTour:
         where = Place(np.array([*self.pose[:2], 0.0]))
         self.store.add(remember_change(change, where))
 
+    @quick_changes()
     def stand(self, pose, seconds=6.0, seeing=()):
-        """Stand at a pose, x, y, yaw, and look at things; nothing else is seen."""
+        """Stand at a pose (x, y, yaw) and look at the given objects only."""
         self.pose = np.array(pose, float)
         for _ in range(int(seconds)):
             self.now += 1.0
@@ -111,9 +127,10 @@ class OfficeTour:
                 self.store.add(memory)
 
     def wait(self, seconds):
-        """Time goes by in which nothing is remembered."""
+        """Let time pass without memories."""
         self.now += seconds
 
+    @quick_changes()
     def answerer(self, **changes):
         for memory in self.segmenter.flush():
             self.store.add(memory)
@@ -122,7 +139,7 @@ class OfficeTour:
         return Answerer(replace(tools, **changes))
 
     def ask(self, text, shown=None, **changes):
-        """Answer a question in words."""
+        """Return the answer to a question given as text."""
         return self.answerer(**changes).answer(read_question(text), self.now, self.pose, shown)
 
     def close(self):
@@ -130,7 +147,7 @@ class OfficeTour:
 
 
 def toured_office(folder, start=1000.0):
-    """A desk with a red mug that is moved to the kitchen table, a plant that vanishes, three gray chairs."""
+    """Return a tour of a desk with a red mug that moves to the kitchen table, a vanishing plant, three gray chairs."""
     tour = OfficeTour(folder, start)
     tour.put(1, "desk", (7.0, 1.0, 0.4), (1.6, 0.8, 0.8))
     tour.put(2, "mug", (7.0, 1.0, 0.85), 0.1, "red mug", attributes=("red",))

@@ -1,4 +1,4 @@
-"""Invented histories of things in three rooms, with the truth beside them, for property tests of the answers."""
+"""Generated histories of objects in three rooms with their truth, for property tests of answers."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from lodestar.scene.records import EntityState, Region
 from lodestar.scene.regions import RegionMap
 
 KINDS = ("mug", "chair", "box", "plant", "lamp")
-ROOMS = {1: "kitchen", 2: "office", 3: "hallway"}  # side by side along x, 6 m each
-SPOTS = [(6.0 * k + dx, dy) for k in range(3) for dx in (1.5, 4.5) for dy in (1.5, 4.5)]  # 3 m apart
-STEP = 100.0  # seconds between two rounds, in each of which the robot sees every thing that is there
+ROOMS = {1: "kitchen", 2: "office", 3: "hallway"}  # rooms side by side along x, 6 m each
+SPOTS = [(6.0 * k + dx, dy) for k in range(3) for dx in (1.5, 4.5) for dy in (1.5, 4.5)]  # places 3 m apart
+STEP = 100.0  # s between two rounds, in each of which the robot sees every present object
 
 
 def room_of(xy):
-    """The region of a place."""
+    """Return the region that contains a place."""
     return int(xy[0] // 6.0) + 1
 
 
 @dataclass
 class Life:
-    """A thing: its spot in each round, None = not there. Once gone it stays gone."""
+    """An object: its spot in each round, None = absent. Once absent it stays absent."""
 
     id: int
     kind: str
@@ -39,7 +39,7 @@ class Life:
 
     @property
     def seen(self):
-        """Rounds in which it was there."""
+        """Return the rounds in which the object was present."""
         return [k for k, spot in enumerate(self.spots) if spot is not None]
 
     @property
@@ -53,7 +53,7 @@ class Life:
 
     @property
     def stays(self):
-        """(spot, first round, last round) of each place, oldest first."""
+        """Return (spot, first round, last round) of each stay, oldest first."""
         found = []
         for k in self.seen:
             if found and found[-1][0] == self.spots[k]:
@@ -65,7 +65,7 @@ class Life:
 
 @st.composite
 def lives(draw):
-    """Two to seven things over two to five rounds; no two at one spot at a time, so that places tell them apart."""
+    """Draw two to seven objects over two to five rounds; no two are at one spot at a time, so spots identify them."""
     rounds = draw(st.integers(2, 5))
     count = draw(st.integers(2, 7))
     taken = [set() for _ in range(rounds)]
@@ -86,7 +86,7 @@ def lives(draw):
 
 
 class Words:
-    """Phrases are alike where they share words."""
+    """Embedder in which phrases with common words are similar."""
 
     model, dimension = "words", 64
 
@@ -96,7 +96,7 @@ class Words:
 
 @dataclass
 class ListedMemories:
-    """A store that looks at every memory."""
+    """Store that scans every memory."""
 
     memories: list[Memory] = field(default_factory=list)
 
@@ -122,7 +122,7 @@ class ListedMemories:
 
 
 class Rounds:
-    """The scene and the memories that a robot has after it saw the lives of some things. now: seconds."""
+    """Scene and memories of a robot after it saw the given objects' lives. now: seconds."""
 
     def __init__(self, things, pose=(1.5, 3.0, 0.0)):
         self.things, self.pose = things, None if pose is None else np.array(pose, float)
@@ -151,7 +151,7 @@ class Rounds:
 
     @staticmethod
     def _at(k, region):
-        """When the round's look at a room ends."""
+        """Return the time at which a round's look at a room ends."""
         return k * STEP + 10.0 * region + 3.0
 
     def _look(self, k, region):
@@ -164,7 +164,7 @@ class Rounds:
         self.memories.memories.append(build.memory(number, text, start, seen, position=place))
 
     def ask(self, text, pose="own"):
-        """The answer to a question; pose: None = the robot is lost."""
+        """Return the answer to a question; pose: None = the robot is lost."""
         return self.answerer.answer(read_question(text), self.now, self.pose if pose == "own" else pose)
 
     def inquiry(self, text):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # memory_fakes
-sys.path.insert(0, str(Path(__file__).parents[1] / "models"))  # chat_server
+sys.path.insert(0, str(Path(__file__).parent))  # for memory_fakes
+sys.path.insert(0, str(Path(__file__).parents[1] / "models"))  # for chat_server
 
 import memory_fakes as fakes
 
@@ -18,7 +18,7 @@ from lodestar.memory.store import MemoryStore
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory):
-    """The small office, toured once per file. Nobody changes it."""
+    """Return the small office, toured once per file; tests must not change it."""
     import answer_world
 
     tour = answer_world.toured_office(tmp_path_factory.mktemp("office"))
@@ -39,8 +39,9 @@ def milvus() -> fakes.FakeMilvus:
 
 
 @pytest.fixture
-def on_server(config: StoreConfig) -> StoreConfig:
-    return replace(config, backend="milvus", uri="http://nowhere:1", settle=0.0)
+def on_server(config: StoreConfig, monkeypatch: pytest.MonkeyPatch) -> StoreConfig:
+    monkeypatch.setattr("lodestar.memory.milvus_copy.STORE_SETTLE", 0.0)
+    return replace(config, backend="milvus", uri="http://nowhere:1")
 
 
 @pytest.fixture(params=["sqlite", "milvus"])

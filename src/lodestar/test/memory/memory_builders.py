@@ -12,14 +12,14 @@ from lodestar.scene.records import Entity, Region, SceneDelta
 
 
 def word_vector(word):
-    """A fixed unit vector of a word."""
+    """Return a fixed unit vector of a word."""
     seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big")
     vector = np.random.default_rng(seed).normal(size=64)
     return vector / np.linalg.norm(vector)
 
 
 def embed(phrases):
-    """Mean of the words' vectors, unit rows: phrases are alike where they share words."""
+    """Return the means of the words' vectors as unit rows; phrases with common words are similar."""
     rows = [sum(word_vector(word.strip(".,")) for word in phrase.casefold().split()) for phrase in phrases]
     rows = np.array(rows, np.float32).reshape(-1, 64)
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
@@ -35,7 +35,7 @@ def memory(identity, text, start=0.0, things=(), **changes):
 
 
 def hits_of(memories, question):
-    """Hits with the cosine of their text and a question."""
+    """Return hits scored by the cosine of their text and a question."""
     vectors = embed([each.text for each in memories])
     asked = embed([question])[0]
     return [Hit(each, float(vector @ asked), vector) for each, vector in zip(memories, vectors)]
@@ -59,7 +59,7 @@ def region(identity, label):
 
 
 class SceneFeed:
-    """Deltas with rising revisions, applied to a mirror."""
+    """Applies deltas with rising revisions to a mirror."""
 
     def __init__(self, mirror):
         self.mirror = mirror

@@ -1,4 +1,4 @@
-"""Memories, vectors, and a Milvus in a dictionary that can be switched off, for the tests of the store."""
+"""Memories, vectors, and a fake Milvus in a dictionary that can be switched off, for tests of the store."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DIMENSION = 16
 
 
 def embed(texts: Sequence[str]) -> np.ndarray:
-    """One unit vector per text, the same for the same text in every process."""
+    """Return one unit vector per text, equal in every process."""
     rows = []
     for text in texts:
         seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
@@ -37,7 +37,7 @@ def memory(
 
 
 class FakeMilvus:
-    """What MilvusIndex does, in memory. down: every call fails. fail_after: upserts until it goes down in mid-write."""
+    """Fake MilvusIndex in memory. down: every call fails. fail_after: upserts until it fails during a write."""
 
     def __init__(self) -> None:
         self.rows: dict[str, Entry] = {}
@@ -90,5 +90,5 @@ class FakeMilvus:
 
     def _up(self) -> None:
         if self.down:
-            self.connected = False  # as after any failed call of a server
+            self.connected = False  # as after any failed call to a server
             raise IndexUnavailable("Milvus does not work now; check the server")

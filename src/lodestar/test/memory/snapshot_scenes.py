@@ -1,4 +1,4 @@
-"""Things on a floor, and keyframes that show them as a camera would."""
+"""Objects on a floor, and keyframes of them as from a camera."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import numpy as np
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.keyframes.records import Keyframe
-from lodestar.memory.config import SnapshotConfig
 from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.records import Entity, EntityState, SceneDelta
@@ -28,7 +27,7 @@ def camera_at(x, y, yaw):
 
 
 def box_in(pose, entity):
-    """Where a camera at this pose sees the entity; None where it does not."""
+    """Return the entity's box in the image of a camera at this pose; None if out of view."""
     picks = (np.arange(8)[:, None] >> np.arange(3)) & 1
     corners = np.where(picks, entity.box_max, entity.box_min)
     inside = (corners - pose[:3, 3]) @ pose[:3, :3]
@@ -41,7 +40,7 @@ def box_in(pose, entity):
 
 
 def shot(identity, pose, things):
-    """The keyframe of a camera at this pose, with all things in view."""
+    """Return the keyframe of a camera at this pose, with all objects in view."""
     boxes = {each.id: box_in(pose, each) for each in things}
     return Keyframe(
         identity, float(identity), pose, CAMERA, {i: b for i, b in boxes.items() if b is not None}
@@ -52,8 +51,8 @@ def delta(*updated, merges=(), removed=()):
     return SceneDelta(1.0, 1, 0, tuple(updated), tuple(merges), tuple(removed))
 
 
-def upkeep(things=(), keyframes=(), **config):
-    made = SnapshotUpkeep(SnapshotConfig(**config))
+def upkeep(things=(), keyframes=()):
+    made = SnapshotUpkeep()
     made.apply(delta(*things))
     for keyframe in keyframes:
         made.put_keyframe(keyframe)
@@ -61,12 +60,12 @@ def upkeep(things=(), keyframes=(), **config):
 
 
 def snapshot_of(made, identity):
-    """The snapshot of an entity; None where no stored image shows it."""
+    """Return the snapshot of an entity; None if no stored image shows it."""
     return next((one for one in made.snapshots.values() if identity in one.entity_ids), None)
 
 
 def holds(made):
-    """Assert what must hold after every commit: all entities that an image shows have one home, which shows them."""
+    """Assert the invariant after a commit: each entity in any image has exactly one snapshot, whose image shows it."""
     sights = made.sights()
     visible = {entity for scores in sights.values() for entity in scores}
     homes = [entity for snapshot in made.snapshots.values() for entity in snapshot.entity_ids]

@@ -1,4 +1,4 @@
-"""Answers: what a record may not claim."""
+"""Tests of claims that an answer record must not make."""
 
 from __future__ import annotations
 

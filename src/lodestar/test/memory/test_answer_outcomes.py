@@ -1,4 +1,4 @@
-"""Outcomes of questions: a code on every bad day, an end when it is cancelled, a directive that would find out."""
+"""Tests of outcomes of questions: an error code per fault, an end on cancel, a directive that would find out."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 
 import pytest
 from chat_server import chat_server
+from waiting import PATIENCE
 
 from lodestar.language.directive import StepKind
 from lodestar.language.grammar import parse_directive
@@ -37,7 +38,7 @@ def test_an_answer_has_no_error(office):
 
 
 class Broken:
-    """A store, or a phrase book, that raises."""
+    """Store or phrase book that raises errors."""
 
     model, dimension = "broken", 64
 
@@ -77,7 +78,8 @@ def test_what_is_not_known_has_a_code_and_the_sentence_of_the_answer(office):
     assert found.why == found.answer.sentence
 
 
-# --- cancelling ------------------------------------------------------------------------------------------------------
+# --- cancelled questions
+# ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -112,7 +114,7 @@ def test_the_floor_is_not_looked_over_to_the_end_for_a_cancelled_answer(office):
 def test_a_cancel_ends_the_models_request_and_its_rounds(office, monkeypatch):
     monkeypatch.setenv(KEY_VARIABLE, "secret")
     cancelled, found = threading.Event(), []
-    with chat_server(("do", "silent")) as server:  # a model that thinks until the end of the test
+    with chat_server(("do", "silent")) as server:  # a model that does not answer before the test ends
         chat = ChatConfig(base_url=server.url, timeout=20.0, patience=30.0)
         config = AgentConfig(True, chat=chat)
         model = make_answer_chat(config)
@@ -129,13 +131,13 @@ def test_a_cancel_ends_the_models_request_and_its_rounds(office, monkeypatch):
 
         worker = threading.Thread(target=work)
         worker.start()
-        end = time.monotonic() + 20.0
+        end = time.monotonic() + PATIENCE
         while not server.requests and time.monotonic() < end:
             time.sleep(0.01)
         assert server.requests, "the model was asked"
         cancelled.set()
         model.cancel()
-        worker.join(10.0)
+        worker.join(PATIENCE)
         assert len(server.requests) == 1
     assert [one.code for one in found] == [AnswerCode.CANCELLED]
 
@@ -144,7 +146,8 @@ def test_without_a_model_nothing_is_asked():
     assert make_answer_chat(AgentConfig()) is None
 
 
-# --- what would find out ---------------------------------------------------------------------------------------------
+# --- directives that would find out
+# ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Answers by pictures: marked as a model's; numbers and places that the store knows stay the store's."""
+"""Tests of answers by pictures, which are marked as a model's; numbers and places come from the store."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from lodestar.memory.answer import ProofKind
 from lodestar.memory.answering.agent import ModelAnswerer
 from lodestar.memory.answering.agent_tools import AgentTools
 from lodestar.memory.answering.config import AgentConfig
+from lodestar.memory.answering.replies import CONFIDENCE_KNOWN_FROM
 from lodestar.memory.answering.shots import Shot
 from lodestar.memory.answering.tools import AnswerCancelled
 
@@ -30,7 +31,7 @@ DESK = "what is lying on the desk?"
 
 
 def looked(office, lines, text=DESK, shots=(SHOT,), **options):
-    """The answer of a model that is shown the pictures, the offline one, warnings, and the model."""
+    """Return the answer of a model that is shown the pictures, the offline answer, warnings, and the model."""
     warnings, model = [], Model(*lines)
     offline = office.answerer(shots=shots)
     answerer = ModelAnswerer(
@@ -69,7 +70,7 @@ def test_a_model_that_may_not_see_is_shown_nothing_with_the_question(office):
 @pytest.mark.parametrize(
     "bad",
     [
-        sees("A stapler.", "stapler", ("k8",)),  # was not shown
+        sees("A stapler.", "stapler", ("k8",)),  # k8 was not shown
         sees("A stapler.", "stapler", ("k7", "k99999")),
         sees("A stapler.", "stapler", ("k7", "m999999")),
         sees("A stapler.", "stapler", place=[50.0, 50.0, 0.0]),
@@ -77,7 +78,8 @@ def test_a_model_that_may_not_see_is_shown_nothing_with_the_question(office):
         sees("Staplers.", "stapler", number=2.5),
         sees("Staplers.", "stapler", number=1e9),
         sees("\x1b", "stapler"),
-        claim("A green stapler lies on the desk.", ["e6"]),  # without a picture only what stands in the text
+        # without a picture, only claims found in the text count
+        claim("A green stapler lies on the desk.", ["e6"]),
     ],
 )
 def test_what_no_shown_picture_can_show_is_not_said(office, bad):
@@ -100,7 +102,7 @@ def test_a_model_may_count_what_the_store_has_no_number_of(office):
     assert answer.value.number == 4.0 and answer.confidence < AgentConfig().confidence
 
 
-SCRATCHED = "is there a scratched chair?"  # what no detector tells
+SCRATCHED = "is there a scratched chair?"  # an attribute that no detector reports
 
 
 def test_no_is_said_with_the_share_that_its_pictures_show(office):
@@ -110,7 +112,7 @@ def test_no_is_said_with_the_share_that_its_pictures_show(office):
     assert answer.coverage is not None and 0.0 < answer.coverage < 1.0
     assert "% of the floor" in answer.sentence and "A model sees this" in answer.sentence
     sure = AgentConfig().seen_confidence * AgentConfig().unmarked * answer.coverage
-    known = sure >= office.answerer().config.confidence.known_from
+    known = sure >= CONFIDENCE_KNOWN_FROM
     assert answer.confidence == (pytest.approx(sure, abs=1e-3) if known else 0.0)
 
 
@@ -280,9 +282,9 @@ def test_pictures_of_what_the_question_means_come_first_and_are_told(office):
 @pytest.mark.parametrize(
     "evidence",
     [
-        ("k7", "e6"),  # outlined there, with a few pixels
-        ("k7", "e3"),  # not outlined there
-        ("k7", "k8", "e1"),  # the second picture does not show it
+        ("k7", "e6"),  # outlined in the picture, with few pixels
+        ("k7", "e3"),  # not outlined in the picture
+        ("k7", "k8", "e1"),  # the second picture does not show the object
         ("k7", "e1", "e3"),
         ("k7", "e987654321"),
     ],

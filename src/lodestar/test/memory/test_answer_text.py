@@ -1,4 +1,4 @@
-"""An answer as lines for a terminal."""
+"""Tests of answers as lines for a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times in words, floor that was looked at, and windows against a clock."""
+"""Tests of times as words, of the share of looked-at floor, and of windows against a clock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.memory.answering.config import CoverageConfig
 from lodestar.memory.answering.coverage import FloorLooks
 from lodestar.memory.answering.records import spans_of
 from lodestar.memory.answering.wording import ago_in_words
@@ -63,10 +62,11 @@ def test_walls_hide_the_floor_behind_them():
     assert looks.coverage(grid, behind).share == 0.0
 
 
-def test_looks_are_bounded_and_bad_ones_dropped():
-    looks = FloorLooks(CoverageConfig(max_looks=5))
+def test_looks_are_bounded_and_bad_ones_dropped(monkeypatch):
+    monkeypatch.setattr("lodestar.memory.answering.coverage.COVERAGE_MAX_LOOKS", 5)
+    looks = FloorLooks()
     for k in range(20):
         looks.look(float(k), np.array([k, 0.0]), 0.0)
-    looks.look(3.0, np.array([0.0, 0.0]), 0.0)  # older than the last
+    looks.look(3.0, np.array([0.0, 0.0]), 0.0)  # older than the last look
     looks.look(50.0, np.array([np.nan, 0.0]), 0.0)
     assert len(looks) == 5

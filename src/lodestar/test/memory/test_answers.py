@@ -1,4 +1,4 @@
-"""Answers to questions about a small office that was toured: of every kind, on good days and on bad ones."""
+"""Tests of answers to questions of every kind about a small toured office, including faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar.language.items import Item
 from lodestar.language.question import AnswerType, Question, QuestionKind
 from lodestar.language.question_reader import read_question
 from lodestar.language.time_windows import TimeWindow, on_day
-from lodestar.mapping.records import Merge
+from lodestar.mapping.instances.records import Merge
 from lodestar.memory.answer import ProofKind
 from lodestar.memory.answering.answerer import MemoryState, memory_state
 from lodestar.memory.answering.families import FAMILIES
@@ -35,7 +35,7 @@ from lodestar.scene.captions import clean_text
 
 @pytest.fixture
 def fresh(tmp_path):
-    """Nothing was seen yet."""
+    """Return an office tour on which nothing was seen yet."""
     tour = answer_world.OfficeTour(tmp_path / "fresh")
     yield tour
     tour.close()
@@ -48,7 +48,7 @@ def test_where_a_thing_is_with_proof_and_a_viewpoint(office):
     answer = office.ask("where is the red mug?")
     assert centre(answer) == pytest.approx(TABLE)
     assert "on the wooden table in the kitchen" in answer.sentence
-    assert "on the desk in the office until" in answer.sentence  # it was moved
+    assert "on the desk in the office until" in answer.sentence  # the mug was moved
     assert answer.confidence > 0.8
     kinds = {proof.kind for proof in answer.proof}
     assert {ProofKind.ENTITY, ProofKind.CAPTION, ProofKind.KEYFRAME} <= kinds
@@ -150,7 +150,7 @@ def test_where_it_goes_is_where_most_of_its_kind_stand(office):
     answer = office.ask("where does this go?", shown=Shown(chair, 6))
     assert (
         5.0 < centre(answer)[0] < 9.0
-    )  # two of three stand in the office; the one that is shown does not count
+    )  # two of three are in the office; the one in the question's picture does not count
     assert "two of 2" in answer.sentence
 
 
@@ -204,7 +204,8 @@ def test_counts_by_room_and_kind(office):
     answer = office.ask("how many chairs are in the office?")
     assert answer.value.number == 2
     assert 0.0 < answer.coverage < 1.0
-    assert office.ask("how many red mugs did you see?").value.number == 1  # it was moved, and is one
+    # the mug was moved, and counts once
+    assert office.ask("how many red mugs did you see?").value.number == 1
 
 
 def test_is_there_now_and_was_there_then(office):
@@ -287,10 +288,11 @@ def test_an_operators_word_is_quoted_where_nothing_was_seen(fresh):
     fresh.store.add(remember_word(fresh.now, "the spare key", Place(np.zeros(3))))
     answer = fresh.ask("where is the spare key?")
     assert 'Somebody told me just now: "the spare key"' in answer.sentence
-    assert not answer.is_known  # a word is no place
+    assert not answer.is_known  # a word is not a place
 
 
-# --- bad days --------------------------------------------------------------------------------------------------------
+# --- faults
+# ----------------------------------------------------------------------------------------------------------
 
 
 def test_every_kind_that_a_memory_answers_has_a_function():
@@ -358,7 +360,7 @@ def test_captions_that_instruct_are_quoted_without_control_characters(fresh):
         assert answer.sentence == "".join(c for c in answer.sentence if c.isprintable())
         assert '"\x1b' not in answer.sentence
         assert all(proof.text == clean_text(proof.text) for proof in answer.proof)
-    assert fresh.ask("is there a plant?").value.yes is not True  # the sign is not obeyed
+    assert fresh.ask("is there a plant?").value.yes is not True  # the sign's text is not obeyed
 
 
 def test_memories_of_another_map_are_not_answered_from(office, tmp_path):

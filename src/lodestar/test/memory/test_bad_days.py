@@ -1,4 +1,4 @@
-"""Bad days of the store: each ends with a sentence that says what to do, and nothing acknowledged is lost."""
+"""Tests of faults of the store: each gives an error with advice, and loses nothing that was acknowledged."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from permissions import permissions_enforced
 
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.errors import (
@@ -75,7 +76,7 @@ def test_the_owner_killed_in_mid_write_loses_and_doubles_nothing(config):
 
 @pytest.mark.parametrize("length", [0, 1, 100, 5000, -4096, -1])
 def test_a_truncated_database_is_told_and_left_as_it_is(config, length):
-    """An empty file is a new database, as SQLite has it; every other one is refused, or has lost nothing."""
+    """SQLite takes an empty file for a new database; every other one is refused, or has lost nothing."""
     filled(config)
     path = database(config)
     whole = path.read_bytes()
@@ -127,7 +128,7 @@ def test_a_second_owner_hears_who_has_the_store(config, store):
 
 
 def test_a_folder_that_any_program_has_locked_names_file_and_holder_and_can_be_opened_later(config):
-    """As with `flock FOLDER/LOCK COMMAND`: it writes into the file nothing of itself."""
+    """`flock FOLDER/LOCK COMMAND` is such a program; it writes nothing into the file."""
     MemoryStore.open(config).close()
     file = Path(config.folder) / "LOCK"
     code = (
@@ -154,7 +155,7 @@ def test_a_holder_that_cannot_be_seen_is_told_by_its_own_words(config, store, mo
 
 
 def test_a_full_disk_refuses_the_memory_and_keeps_the_others(config):
-    """SQLite itself refuses pages beyond a number, as it does where the disk has none."""
+    """SQLite refuses pages beyond a set number, as on a full disk."""
     with MemoryStore.open(config) as store:
         store.add(fakes.memory("before"))
         writer = store._rows.database._writer
@@ -172,12 +173,11 @@ def test_a_full_disk_refuses_the_memory_and_keeps_the_others(config):
         assert len(store.search(Request(limit=1000))) == count
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
 def test_a_read_only_folder_is_told(config):
     filled(config)
     Path(config.folder).chmod(0o500)
     try:
-        with pytest.raises(StoreUnwritable, match="mount it writable"):
+        with permissions_enforced(), pytest.raises(StoreUnwritable, match="mount it writable"):
             MemoryStore.open(config)
     finally:
         Path(config.folder).chmod(0o700)
@@ -205,7 +205,7 @@ def test_a_database_that_cannot_be_written_is_told_and_can_be_read(config):
 
 
 def test_keyframes_of_impossible_numbers_go_with_the_version_that_took_them(config):
-    """Version 1 kept them, and no message could be made of the images that are to be kept or erased."""
+    """Version 1 stored them, and no message could name their images."""
     with MemoryStore.open(config) as store:
         kept = store.add(fakes.memory("a mug", keyframe_ids=(7, 8), keyframe_session="one"))
     with sqlite3.connect(database(config)) as connection:
@@ -270,6 +270,16 @@ def test_a_database_that_another_program_holds_is_told_with_its_holder(config, m
         process.kill()
     with MemoryStore.open(config) as store:
         assert len(store.identities()) == 5
+
+
+def test_the_journal_of_an_older_version_is_refused_and_left(config):
+    folder = Path(config.folder)
+    folder.mkdir(mode=0o700)
+    (folder / "journal-00000001.log").write_bytes(b"old")
+    for _ in range(2):
+        with pytest.raises(OtherStoreVersion, match="export it with that version"):
+            MemoryStore.open(config)
+    assert (folder / "journal-00000001.log").read_bytes() == b"old"
 
 
 def test_a_path_that_is_a_file_is_told(config):
@@ -415,7 +425,7 @@ def test_a_server_that_restarted_between_two_searches_is_asked_again(on_server, 
         for i in range(20):
             store.add(fakes.memory(f"thing {i}"))
         assert store.flush() and store.flush()
-        milvus.down = True  # nothing is written, so only the search finds out
+        milvus.down = True  # nothing is written, so only a search notices
         assert store.search(Request(phrases=("thing 7",), limit=1))[0].memory.text == "thing 7"
         assert not milvus.connected and "search" in store.statistics().problems
         milvus.down = False

@@ -1,4 +1,4 @@
-"""STaR eq. 3 to 7 against a slow literal reading of them."""
+"""Tests of STaR eq. 3 to 7 against a slow literal implementation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def literal_information(clusters, conditional, size):
 
 
 def literal_merges(conditional, pairs, bound):
-    """The clusters of the greedy algorithm by trying every merge; eq. 4 with I(k-1) - I(k)."""
+    """Return the clusters of the greedy algorithm by trying every merge; eq. 4 with I(k-1) - I(k)."""
     size = len(conditional)
     clusters = [frozenset([i]) for i in range(size)]
     start = literal_information(clusters, conditional, size)
@@ -79,7 +79,7 @@ def scene(seed, count=14, tasks=3):
 @pytest.mark.parametrize("seed", range(20))
 def test_the_conditional_is_equation_7(seed):
     _, _, cosines = scene(seed)
-    cosines[0] = 0.1  # the null task
+    cosines[0] = 0.1  # the null task's cosine
     given = task_conditional(cosines, ALPHA, TOP)
     expected = [literal_conditional(row, ALPHA, TOP) for row in cosines.tolist()]
     np.testing.assert_allclose(given, expected, atol=1e-12)
@@ -182,7 +182,7 @@ def test_cosines_that_are_not_numbers_count_as_irrelevant():
 
 
 def test_without_any_information_nothing_is_lost():
-    """All mean the same: I(X; Y) = 0, and eq. 4 would divide by it."""
+    """All hits have one meaning: I(X; Y) = 0, and eq. 4 would divide by it."""
     clusters = merge(np.tile([0.5, 0.5], (3, 1)), np.array([[0, 1], [1, 2]]), 0.0)
     assert grouped(clusters.labels) == {frozenset({0, 1, 2})}
     assert clusters.losses.tolist() == [0.0, 0.0]

@@ -1,4 +1,4 @@
-"""Answers about things that changed, that serve a need, and that stand in rooms which only the map knows."""
+"""Tests of answers about changed objects, about needs, and about rooms that only the map names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HALL = (1.0, 7.0, 0.2)
 
 @pytest.fixture
 def crates(tmp_path):
-    """Two red crates: one is carried from the desk to the hall, which the robot sees only afterwards."""
+    """Return an office with two red crates; one is carried from the desk to the hall and seen there only later."""
     tour = answer_world.OfficeTour(tmp_path / "crates")
     tour.put(1, "desk", (7.0, 1.0, 0.4), (1.6, 0.8, 0.8))
     tour.put(2, "crate", (7.0, 1.9, 0.2), 0.4, "red crate", attributes=("red",))
@@ -40,7 +40,7 @@ def crates(tmp_path):
     "text", ["when was the red mug taken away?", "when did somebody put the red mug there?"]
 )
 def test_a_change_that_the_map_calls_otherwise_has_its_time(office, text):
-    """The map knows that the mug moved; to who stands at the desk it was taken away."""
+    """The map records that the mug moved; seen from the desk, it was taken away."""
     moved, other = office.ask("when was the red mug moved?"), office.ask(text)
     assert other.is_known and other.value.times == moved.value.times
     assert "was moved" in other.sentence and other.confidence < moved.confidence
@@ -70,7 +70,7 @@ def test_before_it_was_moved_of_a_thing_that_stayed_is_its_place(office):
 
 
 def test_a_thing_is_meant_by_the_place_that_it_has_left(crates):
-    """The description is true of the old place alone; another crate stands elsewhere."""
+    """The description holds only for the old place; another crate stands elsewhere."""
     answer = crates.ask("where did the red crate next to the desk stand at first?")
     assert centre(answer)[:2] == pytest.approx((7.0, 1.9), abs=0.1)
     assert crates.ask("is the red crate next to the desk still in its place?").value.yes is False
@@ -92,7 +92,7 @@ def test_a_window_of_the_whole_way(office):
 
 
 def test_a_room_that_only_the_map_knows_is_a_scope(office):
-    """No grammar knows "open plan" as a room; the operator called the office so."""
+    """The grammar has no room "open plan"; the operator gave the office this name."""
     scene = office.scene.snapshot()
     named = [
         replace(r, label="open plan", named=True) if r.id == answer_world.OFFICE else r
@@ -135,7 +135,7 @@ def test_what_no_robot_sees_as_a_thing(text, none):
 
 
 def test_a_need_is_met_by_what_things_are_used_for(tmp_path):
-    """The embedder knows words alone: "wash hands" shares none with "sink", and two with its use."""
+    """The embedder compares words: "wash hands" shares none with "sink", and two with its use."""
     tour = answer_world.OfficeTour(tmp_path / "needs")
     tour.put(1, "sink", (1.0, 1.0, 0.8), 0.5)
     tour.put(2, "plant", (3.0, 3.0, 0.5), 0.5)

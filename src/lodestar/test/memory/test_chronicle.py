@@ -1,4 +1,4 @@
-"""Invented histories: what is answered is what a look at every record says."""
+"""Tests of generated histories: answers equal those from a scan of all records."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answering.answerer import Answerer
+from lodestar.memory.answering.config import CONFIDENCE_AMBIGUOUS
 from lodestar.memory.answering.records import RoomsMeant, Thing
 from lodestar.memory.answering.tools import Tools
 from lodestar.models.phrases import PhraseBook
@@ -29,7 +30,7 @@ def test_the_stays_of_a_thing_are_the_places_where_it_was_seen(things):
     chronicle = told.inquiry("what happened?").chronicle
     for life in things:
         history = chronicle.history(Thing.of_entity(told.scene.entities[life.id]))
-        # another thing of its kind that is gone may be taken for what it was before; then its own stays come last
+        # an earlier object of the same kind may be taken for the same object; its stays come first in the history
         own = history.stays[-len(life.stays) :]
         assert [tuple(stay.box.centre[:2]) for stay in own] == pytest.approx(
             [SPOTS[s] for s, _, _ in life.stays]
@@ -52,7 +53,7 @@ def test_visits_of_a_room_are_the_rounds(things, room):
 
 
 def test_a_visit_ends_where_the_robot_was_elsewhere_or_nothing_is_known():
-    """A stay of a day at one place is one visit, in the order of its memories."""
+    """A day's stay at one place is one visit, in the order of its memories."""
     times = [*(3.0 * k for k in range(4000)), 12_100.0, 12_103.0]
     names = ["office"] * 4000 + ["office", "hall"]
     told = [
@@ -75,7 +76,7 @@ def test_a_count_is_of_what_is_there(things, kind):
     if present or gone:
         assert answer.is_known and answer.value.number == len(present)
     else:
-        assert not answer.is_known  # nobody knows how much of the floor was looked at
+        assert not answer.is_known  # the share of looked-at floor is unknown
 
 
 @EXAMPLES
@@ -135,7 +136,7 @@ def test_twins_elsewhere_lower_the_confidence_and_are_told(things, kind):
     answer = told.ask(f"how far is the {kind}?")
     assert ("more fit" in answer.sentence) == bool(apart)
     if apart:
-        assert answer.confidence <= 0.9 * told.answerer.config.confidence.ambiguous + 1e-6
+        assert answer.confidence <= 0.9 * CONFIDENCE_AMBIGUOUS + 1e-6
 
 
 @EXAMPLES
@@ -171,7 +172,7 @@ def test_a_word_that_nobody_reads_is_never_counted_away(things, kind, junk):
 @EXAMPLES
 @given(lives())
 def test_each_record_is_read_once(things):
-    """A family asks for the same things many times; the chronicle reads them once."""
+    """Repeated questions about the same objects read the records only once."""
     told = Rounds(things)
     asked = []
     search = told.memories.search

@@ -1,4 +1,4 @@
-"""Answers that would be wrong: about what could be, about what is gone, about people, and about where "here" is."""
+"""Tests of questions that invite wrong answers: possibilities, absent objects, people, and the meaning of "here"."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lodestar.scene.regions import RegionMap
 
 @pytest.fixture(scope="module")
 def store_room(tmp_path_factory):
-    """A shelf with a fragile crate; two buckets that were carried off; two trolleys far apart; somebody in the hall."""
+    """Return a shelf with a fragile crate; two removed buckets; two trolleys far apart; a person in the hall."""
     tour = answer_world.OfficeTour(tmp_path_factory.mktemp("store_room"))
     tour.put(1, "shelf", (8.5, 3.5, 1.0), (0.4, 1.0, 2.0))
     tour.put(2, "crate", (8.5, 3.5, 2.1), 0.2, "fragile crate")
@@ -78,7 +78,7 @@ def test_a_condition_that_nobody_read_is_not_dropped(store_room, text):
     assert not answer.is_known and answer.value.yes is None and not answer.value.places, answer.sentence
 
 
-# --- what is gone -------------------------------------------------------------------------------------------------
+# --- absent objects -----------------------------------------------------------------------------------------------
 
 
 def test_what_is_gone_is_not_counted(store_room):
@@ -159,7 +159,7 @@ def test_of_rooms_of_one_name_the_nearest_is_meant(store_room):
     rooms.regions = {region.id: region for region in both}
     scene.set_regions(both, rooms)
     answer = store_room.ask("how far is the office?", scene=scene, grid=None)
-    assert answer.value.number == pytest.approx(3.5)  # from (4.5, 6.0)
+    assert answer.value.number == pytest.approx(3.5)  # distance from (4.5, 6.0)
     assert "I know two such rooms" in answer.sentence
     lost_to = store_room.answerer(scene=scene).answer(
         read_question("where is the office?"), store_room.now, None

@@ -1,4 +1,4 @@
-"""Texts that SQLite leaves where it moved rows. Owners that are killed: `lodestar_eval.erasure_trial`."""
+"""Tests of erasing copies that SQLite leaves when it moves rows; killed owners: see `lodestar_eval.erasure_trial`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def on_disk(folder: Path) -> set[str]:
     for path in folder.rglob("*"):
         try:
             found |= {text.decode() for text in FOUND.findall(path.read_bytes())} if path.is_file() else set()
-        except FileNotFoundError:  # replaced meanwhile
+        except FileNotFoundError:  # replaced by the store during the search
             continue
     return found
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_copies_that_sqlite_leaves_where_it_moved_a_row_are_erased_too(tmp_path, seed):
-    """Pages are balanced by inserts and deletes of texts of any length; `secure_delete` alone leaves some texts."""
+    """Inserts and deletes of texts of any length rebalance pages; `secure_delete` alone leaves some texts."""
     rng, database, live = random.Random(seed), Database(tmp_path), dict[int, str]()
     with database.write() as connection:
         connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)")

@@ -1,4 +1,4 @@
-"""Events as memories: a sentence for people and exact facts for answers."""
+"""Tests of events as memories: a sentence for people and exact facts for answers."""
 
 from __future__ import annotations
 

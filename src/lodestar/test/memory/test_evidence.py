@@ -1,4 +1,4 @@
-"""Evidence by the bottleneck and its rivals: few memories, and not the same one six times."""
+"""Tests of evidence by the bottleneck and its baselines: few memories, without repetition."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from memory_builders import embed, hits_of, memory, primitive
 
-from lodestar.memory.answering.config import RULES, AnsweringConfig
 from lodestar.memory.config import BottleneckConfig
-from lodestar.memory.evidence.selection import SELECTIONS, bottleneck_evidence
+from lodestar.memory.evidence.selection import BOTTLENECK_EVIDENCE, SELECTIONS, bottleneck_evidence
 from lodestar.memory.requests import Hit
 from lodestar.models.phrases import MissingPhrases
 
@@ -19,7 +18,7 @@ CUES = embed(["red mug"])
 
 
 def one_desk_often_and_five_more():
-    """Twenty looks at one desk whose captions fit best, and one look at each of five other places."""
+    """Return twenty looks at one desk whose captions fit best, and one look at each of five other places."""
     memories = [
         memory(1 + k, "a red mug", 3.0 * k, [primitive(1, centre=(0, 0, 1), caption="red mug")])
         for k in range(20)
@@ -35,7 +34,7 @@ def places(evidence):
     return {round(float(p.primitives[0].centre[0])) for p in evidence.pieces}
 
 
-def test_neighbours_that_mean_the_same_are_one_piece_with_the_bottleneck_and_many_without():
+def test_neighbours_that_mean_the_same_are_one_piece_with_the_bottleneck_and_many_without(monkeypatch):
     """Eight red mugs stand on one table, two lie far away."""
     memories = [
         memory(1 + n, "a red mug", 3.0 * n, [primitive(1 + n, centre=(0.3 * n, 0, 1), caption="red mug")])
@@ -51,64 +50,68 @@ def test_neighbours_that_mean_the_same_are_one_piece_with_the_bottleneck_and_man
         for n in range(2)
     ]
     hits = hits_of(memories, "a red mug")
-    config = replace(CONFIG, evidence=3)
-    ours = bottleneck_evidence(hits, CUES, embed, config)
+    monkeypatch.setattr("lodestar.memory.evidence.selection.BOTTLENECK_EVIDENCE", 3)
+    ours = bottleneck_evidence(hits, CUES, embed, CONFIG)
     assert ours.clusters == 3
     assert {p.hit.memory.id for p in ours.pieces} >= {50, 51}
-    without = SELECTIONS["without_ib"](hits, CUES, embed, config)
+    without = SELECTIONS["without_ib"](hits, CUES, embed, CONFIG)
     assert without.clusters == 10
     assert not {p.hit.memory.id for p in without.pieces} & {50, 51}
 
 
-def test_the_representative_is_the_best_caption_of_its_cluster_and_pieces_are_ranked():
+def test_the_representative_is_the_best_caption_of_its_cluster_and_pieces_are_ranked(monkeypatch):
     mug = primitive(1, caption="red mug")
     memories = [memory(1, "a red mug and a blue plate", 0.0, [mug]), memory(2, "a red mug", 3.0, [mug])]
-    evidence = bottleneck_evidence(hits_of(memories, "a red mug"), CUES, embed, replace(CONFIG, evidence=1))
+    with monkeypatch.context() as patch:
+        patch.setattr("lodestar.memory.evidence.selection.BOTTLENECK_EVIDENCE", 1)
+        evidence = bottleneck_evidence(hits_of(memories, "a red mug"), CUES, embed, CONFIG)
     assert [p.hit.memory.id for p in evidence.pieces] == [2]
     assert evidence.pieces[0].primitives == (mug,)
-    paper = replace(CONFIG, things_share=0.0)
-    full = bottleneck_evidence(one_desk_often_and_five_more(), CUES, embed, paper)
+    monkeypatch.setattr("lodestar.memory.evidence.selection.BOTTLENECK_THINGS_SHARE", 0.0)  # the paper's
+    full = bottleneck_evidence(one_desk_often_and_five_more(), CUES, embed, CONFIG)
     scores = [p.hit.score for p in full.pieces]
     assert scores == sorted(scores, reverse=True)
 
 
 def look_at_the_mug_and_again():
-    """The best caption of a mug is from the middle of the time; a desk far away is as relevant to no cue."""
+    """Return hits in which a mug's best caption is from the middle of the time; a far desk is relevant to no cue."""
     mug = primitive(1, caption="red mug")
     texts = ["a red mug and a blue plate", "a red mug", "a red mug and a green lamp"]
     return hits_of([memory(1 + k, text, 10.0 * k, [mug]) for k, text in enumerate(texts)], "a red mug")
 
 
 @pytest.mark.parametrize(("which", "ids"), [("relevant", {2}), ("first", {2, 1}), ("last", {2, 3})])
-def test_where_a_time_is_asked_for_the_first_or_last_look_stands_beside_the_best(which, ids):
-    config = replace(CONFIG, evidence=len(ids), representative=which, same_worth=1.0)
+def test_where_a_time_is_asked_for_the_first_or_last_look_stands_beside_the_best(which, ids, monkeypatch):
+    monkeypatch.setattr("lodestar.memory.evidence.selection.BOTTLENECK_EVIDENCE", len(ids))
+    monkeypatch.setattr("lodestar.memory.evidence.selection.BOTTLENECK_SAME_WORTH", 1.0)
+    config = replace(CONFIG, representative=which)
     found = bottleneck_evidence(look_at_the_mug_and_again(), CUES, embed, config)
     assert {p.hit.memory.id for p in found.pieces} == ids
 
 
 @pytest.mark.parametrize(("which", "ids"), [("first", {1, 2}), ("last", {4, 5})])
-def test_room_is_filled_in_time_where_nothing_is_relevant_and_captions_are_alike(which, ids):
-    """A question about a room: no thing of it is asked for."""
+def test_room_is_filled_in_time_where_nothing_is_relevant_and_captions_are_alike(which, ids, monkeypatch):
+    """A question about a room, which names no object in it."""
     hits = hits_of([memory(1 + k, "a print room", 10.0 * k, []) for k in range(5)], "a print room")
     hits = [replace(h, memory=replace(h.memory, primitives=(primitive(9, "sofa"),))) for h in hits]
-    config = replace(CONFIG, evidence=2, representative=which)
+    monkeypatch.setattr("lodestar.memory.evidence.selection.BOTTLENECK_EVIDENCE", 2)
+    config = replace(CONFIG, representative=which)
     found = bottleneck_evidence(hits, embed(["print room"]), embed, config)
     assert {p.hit.memory.id for p in found.pieces} == ids
 
 
-def test_a_place_that_answers_every_cue_is_worth_more_than_a_caption_that_sounds_like_it():
-    """Of two mugs, the one in a long caption is on the desk that the question names."""
+def test_a_place_that_answers_every_cue_is_worth_more_than_a_caption_that_sounds_like_it(monkeypatch):
+    """The mug with the longer caption stands on the desk that the question names, and ranks first."""
     mug = primitive(1, caption="red mug")
     other, desk = primitive(2, centre=(9, 0, 1), caption="red mug"), primitive(3, "desk", (9, 0, 0.4), 1.0)
     long = "a red mug on a desk with much else in view"
     memories = [memory(1, "a red mug", 0.0, [mug]), memory(2, long, 3.0, [other, desk])]
-    cues, config = embed(["red mug", "desk"]), replace(CONFIG, threshold=0.0, evidence=1)
+    cues, config = embed(["red mug", "desk"]), replace(CONFIG, threshold=0.0)
+    monkeypatch.setattr("lodestar.memory.evidence.selection.BOTTLENECK_EVIDENCE", 1)
     hits = hits_of(memories, "a red mug")
-    assert (
-        bottleneck_evidence(hits, cues, embed, replace(config, things_share=0.8)).pieces[0].hit.memory.id == 2
-    )
-    paper = bottleneck_evidence(hits, cues, embed, replace(config, things_share=0.0))
-    assert paper.pieces[0].hit.memory.id == 1
+    for share, best in ((0.8, 2), (0.0, 1)):  # 0: the paper's
+        monkeypatch.setattr("lodestar.memory.evidence.selection.BOTTLENECK_THINGS_SHARE", share)
+        assert bottleneck_evidence(hits, cues, embed, config).pieces[0].hit.memory.id == best
 
 
 def test_things_that_have_nothing_to_do_with_the_question_are_masked():
@@ -129,12 +132,12 @@ def test_an_entity_that_moved_is_two_places():
     assert places(bottleneck_evidence(hits_of(memories, "a red mug"), CUES, embed, CONFIG)) == {0, 8}
 
 
-def test_a_memory_without_things_competes_and_the_same_word_comes_once():
+def test_a_memory_without_things_competes_and_the_same_word_comes_once(monkeypatch):
     memories = [memory(k, "the red mug is mine", 3.0 * k) for k in (1, 2, 3)]
     memories.append(memory(9, "a red mug", 30.0, [primitive(1, caption="red mug")]))
-    evidence = bottleneck_evidence(
-        hits_of(memories, "a red mug"), CUES, embed, replace(CONFIG, threshold=0.0, evidence=2)
-    )
+    monkeypatch.setattr("lodestar.memory.evidence.selection.BOTTLENECK_EVIDENCE", 2)
+    config = replace(CONFIG, threshold=0.0)
+    evidence = bottleneck_evidence(hits_of(memories, "a red mug"), CUES, embed, config)
     assert [p.hit.memory.id for p in evidence.pieces] == [9, 3]
 
 
@@ -171,10 +174,10 @@ def test_every_selection_is_bounded_deterministic_and_survives_odd_hits(name):
     odd = primitive(99, centre=(np.nan, 0, 0), caption="red mug")
     hits.append(Hit(memory(200, "a red mug", 200.0, [odd]), 0.99, None))
     hits.append(Hit(memory(201, "a red mug", 201.0), float("nan"), None))
-    hits.append(hits[0])  # the same memory twice
+    hits.append(hits[0])  # the same memory a second time
     first = select(hits, CUES, embed, CONFIG)
     ids = [p.hit.memory.id for p in first.pieces]
-    assert len(ids) == len(set(ids)) <= CONFIG.evidence
+    assert len(ids) == len(set(ids)) <= BOTTLENECK_EVIDENCE
     assert 201 not in ids
     again = select(list(reversed(hits)), CUES, embed, CONFIG)
     assert [p.hit.memory.id for p in again.pieces] == ids
@@ -182,7 +185,7 @@ def test_every_selection_is_bounded_deterministic_and_survives_odd_hits(name):
 
 @pytest.mark.parametrize("name", SELECTIONS)
 def test_hits_without_scores_are_all_of_equal_worth(name):
-    """A request by time or place alone ranks nothing."""
+    """A request by time or place alone gives no scores."""
     hits = [replace(hit, score=0.0) for hit in one_desk_often_and_five_more()]
     assert SELECTIONS[name](hits, CUES, embed, CONFIG).pieces
 
@@ -204,9 +207,3 @@ def test_keyframes_are_the_representatives():
     ]
     evidence = bottleneck_evidence(hits_of(memories, "a red mug"), CUES, embed, CONFIG)
     assert set(evidence.keyframe_ids) == {5, 8}
-
-
-def test_the_configuration_knows_every_selection():
-    assert set(RULES) == set(SELECTIONS)
-    with pytest.raises(ValueError, match="one of"):
-        AnsweringConfig(selection="best")

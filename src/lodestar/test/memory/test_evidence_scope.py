@@ -1,4 +1,4 @@
-"""The evidence of a question that names a room, or a need."""
+"""Tests of the evidence for questions that name a room or a need."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def _rooms_of(office, memories):
 
 @pytest.mark.parametrize("text", ["where is the hallway?", "when were you last in the hallway?"])
 def test_a_question_for_a_room_is_answered_from_what_was_remembered_in_it(office, text):
-    """No caption of the hallway is nearest to the word in meaning: the plant in it is what they tell of."""
+    """No caption in the hallway is nearest in meaning; the answer comes from the plant in it."""
     inquiry = _inquiry(office, text, use_scene=False)
     found = [piece.hit.memory for piece in inquiry.pieces]
     assert found and _rooms_of(office, found) == {int(office.scene.region_at(np.array([4.5, 6.0, 0.0])))}
 
 
 def test_things_in_another_room_are_no_evidence_for_this_one(office):
-    """Chairs stand in both rooms; those of the office are asked for."""
+    """Chairs stand in both rooms; the question is about those in the office."""
     kitchen = {6}
     for piece in _inquiry(office, "how many chairs are there in the office?", use_scene=False).pieces:
         assert kitchen.isdisjoint(p.entity_id for p in piece.primitives)
@@ -36,7 +36,7 @@ def test_things_in_another_room_are_no_evidence_for_this_one(office):
 
 
 def test_the_memories_of_the_evidence_stay_whole(office):
-    """A thing beyond the room still counts as a neighbour of one in it."""
+    """An object beyond the room still counts as a neighbour of one in it."""
     whole = {hit.memory.id: hit.memory for hit in _inquiry(office, "where is the desk?").hits}
     for piece in _inquiry(office, "where is the red mug in the office?").pieces:
         assert piece.hit.memory.entity_ids == whole[piece.hit.memory.id].entity_ids
@@ -68,7 +68,7 @@ def test_a_primitive_without_a_place_is_in_no_room(office):
 
 
 def test_a_need_is_searched_by_what_serves_it(office):
-    """The embedder knows words alone, and "sit down" is a use of a chair."""
+    """The embedder compares words, and "sit down" is a use of a chair."""
     cues = _inquiry(office, "where can I sit down and rest?").cues
     assert {"chair", "bench", "sofa"} & set(cues)
     assert _inquiry(office, "where is the red mug?").serving == ()

@@ -1,4 +1,4 @@
-"""Forgetting erases text, vector, images and journal content; a tombstone stays. Thinning keeps what must stay."""
+"""Tests of forgetting, which erases text, vector, images and journal and leaves a tombstone, and of thinning."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def on_disk(config, needle: str | bytes) -> list[str]:
 
 @pytest.mark.parametrize("backend", ["sqlite", "milvus_lite"])
 def test_forgotten_content_is_gone_from_every_file_when_forget_returns(config, backend):
-    """With the real Milvus Lite too, which keeps deleted rows in its files by itself."""
+    """The same holds with the real Milvus Lite, which by itself keeps deleted rows in its files."""
     config, erased = replace(config, backend=backend), []
     secret = "XSECRETX the code is 4711"
     with MemoryStore.open(config, fakes.embed, on_erased=erased.extend) as store:
@@ -39,7 +39,7 @@ def test_forgotten_content_is_gone_from_every_file_when_forget_returns(config, b
         assert on_disk(config, "XSECRETX") and on_disk(config, vector)
         assert store.forget(identity) == [identity]
         assert on_disk(config, "XSECRETX") == on_disk(config, vector) == []
-        assert erased == [("", 41), ("", 42)]  # the others are still referred to
+        assert erased == [("", 41), ("", 42)]  # the other images still belong to memories
         assert store.search(Request(entity_ids=frozenset({9}))) == []
         with pytest.raises(NoSuchMemory, match="was forgotten"):
             store.get(identity)
@@ -48,7 +48,7 @@ def test_forgotten_content_is_gone_from_every_file_when_forget_returns(config, b
         assert store.flush()
         assert len(store.search(Request(phrases=("thing 3",)))) == 30
         assert erased == [("", 41), ("", 42)]
-        assert store.add(fakes.memory("next")) == identity + 1  # the id is not used again
+        assert store.add(fakes.memory("next")) == identity + 1  # ids are not reused
 
 
 def test_a_copy_in_milvus_lite_goes_with_another_backend(config):
@@ -67,7 +67,7 @@ def test_without_pymilvus_the_images_of_what_is_forgotten_are_erased(config, on_
             identity = store.add(fakes.memory("XSECRETX asleep", keyframe_ids=(7,)))
             if chosen is config:
                 store.forget(identity)
-            else:  # Milvus may have it
+            else:  # Milvus may still hold the text
                 with pytest.raises(NotErased, match="pymilvus cannot be imported") as caught:
                     store.forget(identity)
                 assert caught.value.ids == (identity,)
@@ -89,7 +89,7 @@ def test_an_import_brings_nothing_back(on_server, milvus, tmp_path):
 
 
 def test_what_cannot_be_erased_now_is_erased_later_and_not_acknowledged(on_server, milvus):
-    """The server is away, also while the owner ends; then the image store fails once."""
+    """The server is away, also when the owner ends; then the image store fails once."""
     calls: list[list[tuple[str, int]]] = []
 
     def flaky(keyframes):
@@ -114,7 +114,7 @@ def test_what_cannot_be_erased_now_is_erased_later_and_not_acknowledged(on_serve
 
 
 def test_an_owner_that_erases_no_images_leaves_them_to_the_next_one(config):
-    """Such as a tool that asks the memory of a robot that is switched off."""
+    """An owner without nodes is, for example, a tool that queries the memory of a robot that is switched off."""
     erased: list[tuple[str, int]] = []
 
     def away(images):
@@ -211,7 +211,7 @@ def test_a_correction_that_comes_while_its_memory_is_forgotten_is_forgotten_or_r
 def test_words_and_times_find_all_to_forget_also_beyond_the_longest_answer_and_corrected(config, words):
     many = MAX_LIMIT + 1
     with MemoryStore.open(replace(config, max_records=2 * many)) as store:
-        with store._rows.database.write():  # one transaction is faster
+        with store._rows.database.write():  # a single transaction is faster
             for i in range(many):
                 store.add(fakes.memory(f"{i} a red mug", float(i)))
             store.add(fakes.memory("a lamp", many + 100.0))
@@ -231,7 +231,7 @@ def aged(config, **more):
     return replace(config, full_time=100.0, long_time=1000.0, **more)
 
 
-def test_thinning_keeps_the_young_the_pinned_the_told_and_one_of_the_alike(on_server, milvus):
+def test_thinning_keeps_the_young_the_pinned_the_told_and_one_of_the_alike(on_server, milvus, monkeypatch):
     config = aged(on_server)
     with MemoryStore.open(config, fakes.embed, milvus=milvus) as store:
         pinned = store.add(fakes.memory("a wall", 0.0, things=(1,)))
@@ -243,10 +243,11 @@ def test_thinning_keeps_the_young_the_pinned_the_told_and_one_of_the_alike(on_se
         rare = store.add(fakes.memory("a unicorn", 15.0, (40.0, 0.0, 0.0)))
         other = store.add(
             fakes.memory("a wall", 16.0, (0.5, 0.0, 0.0), things=(2,))
-        )  # words alike, another thing
+        )  # similar words about another object
         young = [store.add(fakes.memory("a wall", 500.0 + i, things=(1,))) for i in range(10)]
         assert store.flush() and len(store.identities()) == 45
-    config = replace(config, max_records=40, thin_to=0.5)
+    monkeypatch.setattr("lodestar.memory.upkeep.STORE_THIN_TO", 0.5)
+    config = replace(config, max_records=40)
     with MemoryStore.open(config, fakes.embed, milvus=milvus) as store:
         assert store.flush() and store.flush()
         there = set(store.identities())
@@ -257,8 +258,9 @@ def test_thinning_keeps_the_young_the_pinned_the_told_and_one_of_the_alike(on_se
         assert set(store.identities()) == there
 
 
-def test_thinning_ends_at_the_configured_size_where_nothing_is_alike(config):
-    config = aged(config, max_records=50, thin_to=0.8)
+def test_thinning_ends_at_the_configured_size_where_nothing_is_alike(config, monkeypatch):
+    monkeypatch.setattr("lodestar.memory.upkeep.STORE_THIN_TO", 0.8)
+    config = aged(config, max_records=50)
     rng = np.random.default_rng(1)
     with MemoryStore.open(config) as store:
         for i in range(200):
@@ -270,4 +272,4 @@ def test_thinning_ends_at_the_configured_size_where_nothing_is_alike(config):
         store.flush()
         store.flush()
         there = store.identities()
-    assert len(there) == 40 and there == list(range(162, 202))  # the oldest went
+    assert len(there) == 40 and there == list(range(162, 202))  # the oldest were dropped

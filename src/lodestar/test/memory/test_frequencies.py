@@ -1,4 +1,4 @@
-"""Which thing was seen, and which room visited, most or least often."""
+"""Tests of questions about the most and least often seen objects and visited rooms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which image shows a frontier."""
+"""Tests of the choice of an image that shows a frontier."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.memory.config import FrontierSnapshotConfig
 from lodestar.memory.snapshots.frontiers import FrontierImageChoice, overlap
 
 CELLS = np.arange(100)
@@ -20,7 +19,7 @@ def grid(stamp=0.0):
 
 
 def choice():
-    made = FrontierImageChoice(FrontierSnapshotConfig())
+    made = FrontierImageChoice()
     made.images.add(1, 1.0, 2.0, 0.0, 1.2)
     return made
 
@@ -29,7 +28,7 @@ def choice():
 def test_a_frontier_gets_a_new_image_below_an_iou_of_95_percent(left, renewed):
     made = choice()
     assert made.refresh(5, CELLS, grid(), PLACE) == (1, 0.0)
-    made.images.add(2, 3.0, 2.0, 0.0, 1.2)  # nearer
+    made.images.add(2, 3.0, 2.0, 0.0, 1.2)  # a nearer camera
     assert made.refresh(5, CELLS[:left], grid(7.0), PLACE) == ((2, 7.0) if renewed else (1, 0.0))
 
 

@@ -1,4 +1,4 @@
-"""Images of imported memories: they push out none of the robot's own, and have ids that messages can name."""
+"""Tests of images of imported memories: they displace none of the robot's own, and their ids fit into messages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_an_id_that_no_message_can_carry_is_a_bad_line(config, store, tmp_path, 
 
 
 def test_own_images_come_before_those_of_an_import(config, store, tmp_path):
-    """Imported memories have the newest ids, and their images lie nowhere here."""
+    """Imported memories have the newest ids, but none of their images exists here."""
     for number in range(30):
         store.add(
             fakes.memory(

@@ -1,4 +1,4 @@
-"""Annotated keyframes."""
+"""Tests of annotated keyframes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places where things were last seen: which there are, and which of them were found empty since."""
+"""Tests of the objects' last seen places, and of places that were found empty since."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.config import LastSeenConfig
 from lodestar.memory.events import Place, SceneChange, remember_change
-from lodestar.memory.last_seen import LastSeenPlaces
+from lodestar.memory.last_seen import LAST_SEEN_MOVER_AGE, LastSeenPlaces
 from lodestar.memory.records import WALL_TIME, EventKind, Memory, Primitive
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState, SceneDelta
@@ -34,7 +34,7 @@ def change(kind, thing, stamp, **fields):
 
 
 def recall(places, *memories):
-    """Take the memories of a former session."""
+    """Add the memories of a former session."""
     for one in memories:
         places.take(one, former=True)
 
@@ -198,8 +198,10 @@ def test_the_time_of_a_former_session_counts_only_on_a_wall_clock(places):
     assert places.places(EMPTY)[0].stamp == WALL_TIME + 5.0
 
 
-def test_no_more_places_than_allowed_are_kept_and_told_and_the_oldest_go_first():
-    places = LastSeenPlaces(LastSeenConfig(max_places=5, told=2))
+def test_no_more_places_than_allowed_are_kept_and_told_and_the_oldest_go_first(monkeypatch):
+    monkeypatch.setattr("lodestar.memory.last_seen.LAST_SEEN_MAX_PLACES", 5)
+    monkeypatch.setattr("lodestar.memory.last_seen.LAST_SEEN_TOLD", 2)
+    places = LastSeenPlaces(LastSeenConfig())
     for i in range(9):
         places.take(memory(mug((float(i), 0.0, 0.4), identity=100 + i), end=10.0 * (i + 1)))
     assert len(places) == 5
@@ -243,7 +245,7 @@ def test_a_place_of_a_person_is_over_after_a_while_and_one_that_left_is_no_event
     places.take(memory(walker, mug((2.0, 2.0, 0.4), identity=8)))
     places.look(100.0, camera(yaw=np.pi), GRID, EMPTY)
     assert {one.thing.label for one in places.places(EMPTY)} == {"person", "mug"}
-    places.look(100.0 + LastSeenConfig().mover_age, camera(yaw=np.pi), GRID, EMPTY)
+    places.look(100.0 + LAST_SEEN_MOVER_AGE, camera(yaw=np.pi), GRID, EMPTY)
     assert {one.thing.label for one in places.places(EMPTY)} == {"mug"}
     former = LastSeenPlaces(LastSeenConfig())
     recall(former, memory(walker))

@@ -1,4 +1,4 @@
-"""The last sights of things, from the whole store: places that were seen long ago are remembered."""
+"""Tests of the objects' last sights in the whole store, including old ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KINDS = (None, None, None, EventKind.APPEARED, EventKind.VANISHED, EventKind.TO
 
 
 def random_life(rng: random.Random, count: int) -> list[Memory]:
-    """Memories of things that stand still, come and vanish, in three sessions and on two maps."""
+    """Return memories of objects that stand still, come and vanish, in three sessions and on two maps."""
     life = []
     for i in range(count):
         things = tuple(rng.choice((0, rng.randrange(1, 9))) for _ in range(rng.randrange(4)))
@@ -35,7 +35,7 @@ def random_life(rng: random.Random, count: int) -> list[Memory]:
 
 
 def plain_last_sights(memories: list[Memory], limit: int) -> list[int]:
-    """The same by a loop over all memories."""
+    """Return the ids of the last sights by a plain loop over all memories."""
     last: dict[tuple[str, int, int], list[int]] = {}
     for memory in memories:
         for thing in {p.entity_id for p in memory.primitives}:

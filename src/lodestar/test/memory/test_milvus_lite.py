@@ -1,4 +1,4 @@
-"""The store on the real Milvus Lite: written, searched by Milvus itself, reopened, and a folder that is none of its."""
+"""Tests of the store on the real Milvus Lite: writing, searching, reopening, and a foreign folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from lodestar.memory import milvus_copy
-from lodestar.memory.milvus_index import MilvusIndex
+from lodestar.memory.milvus_index import STORE_COLLECTION, MilvusIndex
 from lodestar.memory.requests import EVERY_ROBOT, Request
 from lodestar.memory.store import MemoryStore
 
@@ -20,8 +20,9 @@ import memory_fakes as fakes  # isort: skip
 
 
 @pytest.fixture
-def lite(config):
-    return replace(config, backend="milvus_lite", settle=0.0)
+def lite(config, monkeypatch):
+    monkeypatch.setattr("lodestar.memory.milvus_copy.STORE_SETTLE", 0.0)
+    return replace(config, backend="milvus_lite")
 
 
 def listed(config) -> list[int]:
@@ -68,7 +69,7 @@ def test_milvus_lite_answers_the_filters_and_the_words(lite, monkeypatch):
         fleet = store.search(Request(phrases=("thing 41",), robots=EVERY_ROBOT, limit=3, near=(1.0, 4.0)))
         assert (
             fleet[0].memory.text == "thing 41" and fleet[0].memory.robot == "robot"
-        )  # the file has this one alone
+        )  # the file holds this robot's rows only
         assert store.search(Request(robots=("spot",))) == []
         store.forget(fleet[0].memory.id)
         assert store.flush() and store.flush()
@@ -139,13 +140,13 @@ def test_another_process_that_has_the_file_of_milvus_is_named_and_the_memory_goe
 
 @pytest.mark.parametrize("damage", ["folder", "missing", "cut"])
 def test_what_a_kill_left_of_milvus_lite_is_filled_anew_and_no_old_row_stays(lite, damage):
-    """It is a copy. Milvus Lite itself does not open again what was killed at some moments."""
+    """The index is rebuilt from the database, because Milvus Lite does not always reopen after a kill."""
     where = Path(lite.folder) / "milvus.db"
     with MemoryStore.open(lite, fakes.embed) as store:
         kept = store.add(fakes.memory("a mug"))
         assert store.flush()
-    collection = where / "collections" / lite.collection
-    if damage == "folder":  # of a collection that is not listed
+    collection = where / "collections" / STORE_COLLECTION
+    if damage == "folder":  # a collection that is not listed
         shutil.rmtree(collection)
         (collection / "_pk_0").mkdir(parents=True)
         (collection / "_pk_0" / "rows.parquet").write_bytes(b"SECRET")

@@ -1,18 +1,18 @@
-"""Questions about people: one that is tracked is there, one that is not was seen then."""
+"""Tests of questions about people: a tracked one is present, others were seen at a time."""
 
 from __future__ import annotations
 
 import answer_world
 import pytest
 
-from lodestar.mapping.mover_tracks import FIRST_TRACK
+from lodestar.mapping.movers.mover_tracks import FIRST_TRACK
 
 PERSON = FIRST_TRACK + 7
 
 
 @pytest.fixture
 def tour(tmp_path):
-    """A robot that looks at a person beside a table in the kitchen."""
+    """Return a tour on which the robot looks at a person beside a table in the kitchen."""
     made = answer_world.OfficeTour(tmp_path / "people")
     made.put(1, "table", (2.0, 3.0, 0.4), (1.2, 0.8, 0.8))
     made.put(PERSON, "person", (2.5, 3.0, 0.9), (0.4, 0.4, 1.7), "a person")
@@ -23,7 +23,7 @@ def tour(tmp_path):
 
 @pytest.fixture
 def later(tour):
-    """The track has ended, and the robot was in the office for three minutes."""
+    """Return the tour after the track has ended and the robot was in the office for three minutes."""
     tour.feed(removed=(PERSON,), stamp=tour.now)
     tour.stand((7.0, 2.8, -1.57), 30)
     tour.wait(150.0)

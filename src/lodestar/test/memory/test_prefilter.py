@@ -1,4 +1,4 @@
-"""Snapshots that matter to a text, and the words for what an image shows."""
+"""Tests of snapshots that are relevant to a text, and of the words for an image's content."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lodestar.perception.frames import ImageBox
 
 
 class Pairs:
-    """Vectors by counts of letter pairs: phrases that share words are alike."""
+    """Embeds phrases by counts of letter pairs: phrases that share words are similar."""
 
     model = "pairs"
     dimension = 256

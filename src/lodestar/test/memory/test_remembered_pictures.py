@@ -1,4 +1,4 @@
-"""A picture and its memory over two runs: shown in the next one, and in no file once it is forgotten."""
+"""Tests of a picture and its memory over two runs: shown in the next run, and in no file once forgotten."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CAMERA = PinholeCamera(64, 48, 40.0, 40.0, 31.5, 23.5)
 
 
 class Run:
-    """The stores of one run, the images erased by the memory's own call. down: the images cannot be erased."""
+    """Stores of one run; the memory's calls erase images. down: the images cannot be erased."""
 
     def __init__(self, config, home, session):
         beyond = RememberedImages(home / "memory" / "images")
@@ -72,7 +72,7 @@ def test_a_picture_is_shown_in_the_next_run_and_in_no_file_once_forgotten(tmp_pa
         second.memory.forget(secret)
     assert on_disk(tmp_path, jpeg), "it is not told as done"
     second.end(tmp_path)
-    third = Run(config, tmp_path, "three")  # it is not forgotten that this is to be erased
+    third = Run(config, tmp_path, "three")  # the pending erasure survives the restart
     while not third.memory.flush(5.0):
         pass
     assert not on_disk(tmp_path, jpeg) and not on_disk(tmp_path, b"SECRET-A.")

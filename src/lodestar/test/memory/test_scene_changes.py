@@ -1,4 +1,4 @@
-"""Events of the scene: what appeared where the robot had looked before, what moved, what vanished."""
+"""Tests of scene events: objects that appeared at looked-at places, moved, or vanished."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memory_builders import SceneFeed, entity
 from lodestar.geometry.map_correction import MapCorrection
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.mapping.records import Merge
+from lodestar.mapping.instances.records import Merge
 from lodestar.memory.config import EventConfig
 from lodestar.memory.looked_places import LookedPlaces
 from lodestar.memory.records import EventKind
@@ -34,12 +34,12 @@ def open_floor(wall_at=None):
 
 
 class Stage:
-    """Deltas into a mirror and the changes that come of them."""
+    """Applies deltas to a mirror and collects the resulting changes."""
 
     def __init__(self):
         self.mirror = SceneMirror()
         self.looks = LookedPlaces(CONFIG)
-        self.changes = SceneChanges(self.mirror, self.looks, CONFIG)
+        self.changes = SceneChanges(self.mirror, self.looks)
         self._feed = SceneFeed(self.mirror)
 
     def __call__(self, *updated, stamp=0.0, **changes):
@@ -219,8 +219,8 @@ def test_another_map_forgets_all(stage):
     assert stage(stamp=70.0) == []
 
 
-def test_the_record_of_places_is_bounded(stage):
-    stage.changes.config = EventConfig(max_known=10)
+def test_the_record_of_places_is_bounded(stage, monkeypatch):
+    monkeypatch.setattr("lodestar.memory.scene_changes.EVENT_MAX_KNOWN", 10)
     for n in range(50):
         stage(entity(n + 1, "box", (n, 0, 0)), stamp=float(n))
     assert len(stage.changes._known) <= 10

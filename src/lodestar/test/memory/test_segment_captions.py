@@ -1,4 +1,4 @@
-"""Composed captions: what perception saw, in a sentence that varies with the content alone."""
+"""Tests of composed captions: sentences about the perceived content that vary with it alone."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_builders import entity
 
-from lodestar.memory.config import SegmentConfig
-from lodestar.memory.segment_captions import SeenThing, SegmentContent, compose_caption, name_of
+from lodestar.memory.segment_captions import (
+    SEGMENT_MAX_CHARACTERS,
+    SeenThing,
+    SegmentContent,
+    compose_caption,
+    name_of,
+)
 from lodestar.scene.regions import RegionMap
 
-CONFIG = SegmentConfig()
 DESK = entity(2, "desk", (1, 0, 0.4), (1.4, 0.7, 0.8), caption="wooden desk")
 MUG = entity(1, "mug", (1, 0, 0.85), (0.1, 0.1, 0.1), caption="red mug")
 
 
 def caption(*entities, regions=None, **changes):
     things = tuple(SeenThing(each, 1000 - n) for n, each in enumerate(entities))
-    return compose_caption(SegmentContent(things, regions or {}, **changes), CONFIG)
+    return compose_caption(SegmentContent(things, regions or {}, **changes))
 
 
 def chair(identity, x=0.0, caption="gray office chair", **changes):
@@ -127,7 +131,7 @@ def test_a_crowd_fits_into_the_length_and_the_largest_come_first():
         for n in range(60)
     ]
     said = caption(*crowd, deeds=("looking for " + "something " * 40,))
-    assert len(said) <= CONFIG.max_characters
+    assert len(said) <= SEGMENT_MAX_CHARACTERS
     assert said.startswith("There are a very large folding folding chair")
     assert "The robot was looking for" in said
 
@@ -148,7 +152,7 @@ def test_any_content_gives_one_bounded_printable_line(things, room, deed):
         for n, (label, text, x, size) in enumerate(things, 1)
     ]
     said = caption(*entities, regions={1: room}, deeds=(deed,))
-    assert len(said) <= CONFIG.max_characters
+    assert len(said) <= SEGMENT_MAX_CHARACTERS
     assert all(c.isprintable() for c in said)
 
 

@@ -1,4 +1,4 @@
-"""Segments: one memory of three seconds in which something was seen or done, none while the robot is lost."""
+"""Tests of segments: one memory per three seconds with sights or events, none while the robot is lost."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 from memory_builders import SceneFeed, entity, region
 
-from lodestar.mapping.records import Merge
-from lodestar.memory.config import SegmentConfig
+from lodestar.mapping.instances.records import Merge
 from lodestar.memory.records import MapName
-from lodestar.memory.segments import Segmenter, views_of
+from lodestar.memory.segments import SEGMENT_MAX_PRIMITIVES, SEGMENT_MIN_PIXELS, Segmenter, views_of
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.regions import RegionMap
-
-CONFIG = SegmentConfig()
 
 
 @pytest.fixture
@@ -31,11 +28,11 @@ def feed(scene):
 @pytest.fixture
 def segmenter(scene, feed):
     feed(entity(1, "mug", (1, 0, 1.1), caption="red mug"), entity(2, "desk", (1, 0, 0.5), (1.4, 0.7, 1.0)))
-    return Segmenter(scene, CONFIG, robot="go2", session="s1")
+    return Segmenter(scene, robot="go2", session="s1")
 
 
 def walk(segmenter, start, end, seen=None, step=0.5, speed=0.2):
-    """Poses and views at `step`; the robot walks along x."""
+    """Feed poses and views every `step` s while the robot walks along x."""
     for stamp in np.arange(start, end, step):
         segmenter.take_pose(float(stamp), np.array([speed * stamp, 0.0, 0.0]), 0.0)
         segmenter.take_view(float(stamp), {1: 300, 2: 900} if seen is None else seen)
@@ -66,7 +63,7 @@ def test_a_segment_waits_for_slower_streams(segmenter):
 def test_segments_do_not_depend_on_where_a_recording_begins(segmenter, scene):
     walk(segmenter, 0.0, 12.0)
     whole = segmenter.flush()
-    other = Segmenter(scene, CONFIG, robot="go2", session="s1")
+    other = Segmenter(scene, robot="go2", session="s1")
     walk(other, 4.5, 12.0)
     assert [m.text for m in other.flush()][1:] == [m.text for m in whole][2:]
     assert [m.start for m in other.track and whole[2:]] == [6.0, 9.0]
@@ -126,7 +123,7 @@ def test_the_region_is_the_one_the_robot_is_in(segmenter, scene):
     assert (made.region_id, made.region) == (4, "kitchen")
 
 
-# --- things that the scene does not know (yet) ---------------------------------------------------------------
+# --- objects that the scene does not know (yet) --------------------------------------------------------------
 
 
 def test_a_thing_confirmed_before_the_segment_ends_is_in_it(segmenter, feed):
@@ -159,13 +156,13 @@ def test_specks_do_not_count_and_the_largest_are_kept(segmenter, feed):
     feed(*[entity(100 + n, "box", (n, 3, 0)) for n in range(50)])
     walk(segmenter, 0.0, 3.0, seen={100 + n: 10 * n for n in range(50)})
     made = segmenter.flush()[0]
-    assert len(made.primitives) == CONFIG.max_primitives
+    assert len(made.primitives) == SEGMENT_MAX_PRIMITIVES
     assert made.entity_ids[0] == 149
-    walk(segmenter, 3.0, 6.0, seen={1: CONFIG.min_pixels - 1}, speed=0.0)
+    walk(segmenter, 3.0, 6.0, seen={1: SEGMENT_MIN_PIXELS - 1}, speed=0.0)
     assert segmenter.flush() == []
 
 
-# --- a robot that is lost --------------------------------------------------------------------------------------
+# --- lost robot --------------------------------------------------------------------------------------------------
 
 
 def test_none_is_made_without_poses(segmenter):

@@ -1,4 +1,4 @@
-"""Snapshots of a process that starts again: what they were, and what changed meanwhile."""
+"""Tests of snapshots after a restart: restored, and updated by changes made meanwhile."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
 
 
 def successor(made, things, keyframes):
-    """Return what a process that starts again makes of the state; it hears of keyframes and things piece by piece."""
-    again = SnapshotUpkeep(made.config)
+    """Return the state as restored by a new process, which receives keyframes and objects one by one."""
+    again = SnapshotUpkeep()
     again.restore(json.loads(json.dumps(made.state())))
     for keyframe in keyframes:
         again.put_keyframe(keyframe)
@@ -28,7 +28,7 @@ def test_after_a_restart_the_snapshots_are_what_they_were():
     things = [thing(i, 1.5 + 0.3 * (i % 3), 0.8 * (i // 3) - 1.0, label=f"thing {i}") for i in range(1, 7)]
     shots = [shot(i, camera_at(0.2 * i, 0.1 * i, 0.0), things) for i in range(1, 6)]
     made = upkeep()
-    for one, image in zip(things, [*shots, shots[0]]):  # step by step, so that the clusters have a history
+    for one, image in zip(things, [*shots, shots[0]]):  # one by one, so that the clusters have a history
         made.apply(delta(one))
         made.put_keyframe(image)
         made.commit(1.0)

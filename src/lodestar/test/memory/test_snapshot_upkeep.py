@@ -1,4 +1,4 @@
-"""Snapshots stay true while keyframes come and go and the scene changes."""
+"""Tests that snapshots stay correct while keyframes come and go and the scene changes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from snapshot_scenes import CAMERA, FIRST, PAIR, camera_at, delta, holds, shot, snapshot_of, thing, upkeep
 
-from lodestar.mapping.records import Merge
-from lodestar.memory.config import SnapshotConfig
+from lodestar.mapping.instances.records import Merge
+from lodestar.memory.snapshots.cluster_upkeep import SNAPSHOT_QUALITY_WEIGHT
 from lodestar.memory.snapshots.clusters import cover_clusters
 from lodestar.memory.snapshots.upkeep import SnapshotUpkeep
 from lodestar.perception.frames import ImageBox
@@ -143,12 +143,12 @@ def test_a_merged_entity_lives_on_in_its_winner():
     made.apply(delta(both, merges=(Merge(1, 2),)))
     (snapshot,) = made.commit(2.0).updated
     assert snapshot.entity_ids == {2} and snapshot_of(made, 2) == snapshot
-    made.put_keyframe(shot(2, camera_at(0.4, 0.0, 0.0), PAIR))  # still says 1 and 2
+    made.put_keyframe(shot(2, camera_at(0.4, 0.0, 0.0), PAIR))  # still lists objects 1 and 2
     made.commit(3.0)
     holds(made)
     assert snapshot_of(made, 2).entity_ids == {2}
     made.apply(delta(merges=(Merge(1, 2), Merge(2, 2))))
-    made.apply(delta(thing(1, 2.0, 0.3)))  # a late word about the loser
+    made.apply(delta(thing(1, 2.0, 0.3)))  # a late update of the merged entity
     assert made.commit(4.0).updated == ()
     holds(made)
 
@@ -216,15 +216,16 @@ def test_boxes_and_poses_that_are_no_numbers_are_left_out():
 
 
 def test_nothing_at_all():
-    made = SnapshotUpkeep(SnapshotConfig())
+    made = SnapshotUpkeep()
     made.apply(delta())
     news = made.commit(1.0)
     assert (news.revision, news.updated, news.removed, made.wanted) == (0, (), (), frozenset())
     assert made.since(1.0, 0).updated == () and made.since(1.0, 7).previous_revision == 0
 
 
-def test_a_late_subscriber_gets_the_changes_or_everything():
-    made = upkeep(PAIR, (FIRST,), history=1)
+def test_a_late_subscriber_gets_the_changes_or_everything(monkeypatch):
+    monkeypatch.setattr("lodestar.memory.snapshots.upkeep.SNAPSHOT_HISTORY", 1)
+    made = upkeep(PAIR, (FIRST,))
     known = {}
     for _ in range(2):
         made.commit(1.0)
@@ -313,12 +314,12 @@ def test_whatever_happens_the_snapshots_are_true_and_few(steps):
         assert mirror == made.snapshots, "who follows the deltas has the same"
         holds(made)
     visible = {entity for scores in made.sights().values() for entity in scores}
-    batch = cover_clusters(visible, made.sights(), made.config.quality_weight)
+    batch = cover_clusters(visible, made.sights(), SNAPSHOT_QUALITY_WEIGHT)
     assert len(made.snapshots) <= 2 * len(batch) + 1
 
 
 def test_an_update_costs_the_change_and_not_the_scene(monkeypatch):
-    """Counted, not timed: the sights that an update looks at, in a long corridor and in a short one."""
+    """Counts the sights that an update reads, in a long corridor and in a short one."""
     counts = []
     for length in (20, 60):
         things = [thing(i + 1, 1.0 * i, 1.0) for i in range(length)]

@@ -1,4 +1,4 @@
-"""Clusters of entities that one image shows together, against brute force on small cases."""
+"""Tests of clusters of entities that one image shows together, against brute force on small cases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def seen(sights):
 
 
 def fewest(sights):
-    """The least number of images that show everything, by trying all sets."""
+    """Return the least number of images that show everything, by trying all sets."""
     for count in range(len(sights) + 1):
         for images in combinations(sights, count):
             if set().union(*(sights[image] for image in images)) == seen(sights):
@@ -43,7 +43,8 @@ def test_every_entity_has_one_image_that_shows_it_and_few_images_are_needed(sigh
     if weight == 0.0:
         least = fewest(sights)
         largest = max((len(scores) for scores in sights.values()), default=1)
-        assert len(clusters) <= least * sum(1.0 / k for k in range(1, largest + 1)) + 1e-9  # Chvatal 1979
+        # bound by Chvatal 1979
+        assert len(clusters) <= least * sum(1.0 / k for k in range(1, largest + 1)) + 1e-9
     for image in clusters:
         others = set().union(*(sights[i].keys() for i in clusters if i != image))
         assert not sights[image].keys() <= others, "none can be left out"

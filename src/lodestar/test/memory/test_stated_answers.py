@@ -1,4 +1,4 @@
-"""Tests of answers about things whose place people stated, and of phrases and starts that are hard to read."""
+"""Tests of answers about objects whose place people stated, and about phrases and starts that are hard to parse."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lodestar.scene.records import Stated
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory):
-    """A mug that the boxes show on a printer, beside a desk."""
+    """Return an office with a mug that by its box is on a printer, beside a desk."""
     tour = answer_world.OfficeTour(tmp_path_factory.mktemp("office"))
     tour.put(1, "desk", (7.0, 1.0, 0.4), (1.2, 0.8, 0.75))
     tour.put(2, "mug", (8.0, 1.6, 0.3), 0.1)
@@ -52,7 +52,7 @@ def test_a_place_is_told_as_people_stated_it(office, text):
 
 def test_a_place_that_a_thing_has_left_is_told_by_the_boxes(office):
     there = office.scene.snapshot().entities[2]
-    away = np.array([-1.5, 2.0, 0.0])  # by the desk still, off the printer
+    away = np.array([-1.5, 2.0, 0.0])  # off the printer, still by the desk
     moved = {"mean": there.mean + away, "box_min": there.box_min + away, "box_max": there.box_max + away}
     scene = with_said(office, Stated("On", 1), **moved, last_seen=office.now)
     sentence = office.ask("where is the mug?", scene=scene).sentence
@@ -62,7 +62,7 @@ def test_a_place_that_a_thing_has_left_is_told_by_the_boxes(office):
 
 @pytest.mark.parametrize("text", ["how many mugs are there?", "is there a mug?"])
 def test_an_item_by_its_kind_alone_is_read(office, text):
-    """A message may bring a graph without the words that it was read from."""
+    """A message may contain a graph without its original text."""
     graph = QueryGraph((QueryVariable("", "mug"),), (Predicate("IsCategory", (0,), "mug"),))
     question = replace(read_question(text), item=Item(((graph,),)))
     answer = office.answerer().answer(question, office.now, office.pose)

@@ -1,4 +1,4 @@
-"""The store: what was added is found, at once and after it was written to Milvus, and after the process came back."""
+"""Tests of the store: added memories are found at once, after being written to Milvus, and after a restart."""
 
 from __future__ import annotations
 
@@ -188,7 +188,8 @@ def test_milvus_is_compared_with_the_database_at_the_start(on_server, milvus):
     assert milvus.upserts == 6
     del milvus.rows[f"{store.name}:{identities[0]}"]
     foreign = milvus.rows[f"{store.name}:{identities[1]}"]
-    milvus.rows[f"{store.name}:77"] = replace(foreign, key=f"{store.name}:77")  # the database has none
+    # a row in Milvus that the database lacks
+    milvus.rows[f"{store.name}:77"] = replace(foreign, key=f"{store.name}:77")
     with MemoryStore.open(on_server, fakes.embed, milvus=milvus) as store:
         assert store.flush()
     assert milvus.texts() == [f"thing {i}" for i in range(6)]
@@ -253,7 +254,7 @@ def test_milvus_answers_with_its_filters_and_the_database_while_it_cannot(on_ser
 
 
 def test_every_correction_of_a_memory_replaces_the_others(store):
-    """Random corrections of corrections: one of each family is shown, the last; forgetting any forgets them all."""
+    """Random corrections of corrections: only the last of each family is shown; forgetting any forgets all."""
     rng = np.random.default_rng(3)
     families: list[list[int]] = []
     for step in range(60):

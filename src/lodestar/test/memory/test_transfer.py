@@ -1,4 +1,4 @@
-"""Export to JSONL and import: there and back, twice the same, bad lines told."""
+"""Tests of export to JSONL and import: round trip, repetition, and reports of bad lines."""
 
 from __future__ import annotations
 
@@ -46,11 +46,12 @@ def test_there_and_back_and_the_second_time_nothing(exported, config, store):
         corrected = other.get(hit.memory.corrects)
         assert corrected.text == "the mug moved" and corrected.facts["to"] == "kitchen" and corrected.pinned
         other.forget(hit.memory.id)
-        assert import_jsonl(other, exported).forgotten == 2  # the correction and what it corrected
+        assert import_jsonl(other, exported).forgotten == 2  # the correction and the corrected memory
         onward = exported.with_name("onward.jsonl")
         export_jsonl(other, onward)
     known = import_jsonl(store, onward)
-    assert (known.added, known.known) == (1, 1)  # "their own" is new here, the mug came from here
+    # the memory "their own" is new here; the mug's came from here
+    assert (known.added, known.known) == (1, 1)
     with MemoryStore.open(replace(config, folder=config.folder + "2")) as other:
         assert import_jsonl(other, exported).added == 0
 
@@ -95,7 +96,7 @@ def test_no_line_of_a_file_makes_the_memory_unusable(exported, config, wrong):
     config = replace(config, folder=config.folder + "2")
     with MemoryStore.open(config) as other:
         done = import_jsonl(other, exported)
-        assert (done.added, done.bad_lines) in ((2, 1), (3, 0))  # an id is not taken over
+        assert (done.added, done.bad_lines) in ((2, 1), (3, 0))  # the foreign id is not adopted
         count = len(other.identities())
         other.add(fakes.memory("next", 9.0))
     with MemoryStore.open(config) as other:

@@ -1,4 +1,4 @@
-"""Vectors in memory: the same cosines and the same memories as plain computing gives."""
+"""Tests of vectors in RAM: cosines and memories equal those of a plain computation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_matrix_knows_the_ids_that_it_has():
 
 @pytest.mark.parametrize("seed", range(12))
 def test_searches_find_what_a_loop_over_all_memories_finds(config: StoreConfig, seed: int) -> None:
-    """On two maps, with filters and without, after corrections and forgetting."""
+    """On two maps, with and without filters, after corrections and forgetting."""
     rng = random.Random(seed)
     with MemoryStore.open(config, fakes.embed) as store:
         for i in range(80):
@@ -70,7 +70,7 @@ def test_searches_find_what_a_loop_over_all_memories_finds(config: StoreConfig, 
 
 
 def passes(memory, request):
-    """Whether a memory of map 1 passes the filters, plainly."""
+    """Return whether a memory of map 1 passes the filters, by a plain check."""
     inside = request.window is None or (memory.end >= request.window[0] and memory.start <= request.window[1])
     away = 0.0 if request.near is None else np.hypot(*(memory.position[:2] - request.near))
     things = not request.entity_ids or request.entity_ids & set(memory.entity_ids)

@@ -1,4 +1,4 @@
-"""Captions by a vision model beside the loop: whatever it does, a segment goes on with some caption."""
+"""Tests of captions by a vision model in the background: after any fault a segment still has a caption."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 from memory_builders import memory
+from waiting import PATIENCE
 
 from lodestar.memory.errors import NoSuchMemory
 from lodestar.memory.records import Source
@@ -96,17 +97,17 @@ def test_a_late_answer_leaves_the_composed_caption():
     class Slow(FakeChat):
         def complete(self, *arguments):
             asked.set()
-            assert answered.wait(10.0)
+            assert answered.wait(PATIENCE)
             return super().complete(*arguments)
 
     captions = VisionCaptions(Slow(), picture)
     captions.offer(segment(0))
     worker = threading.Thread(target=captions.work)
     worker.start()
-    assert asked.wait(10.0)
+    assert asked.wait(PATIENCE)
     (made,) = captions.ready(100.0)
     answered.set()
-    worker.join(10.0)
+    worker.join(PATIENCE)
     assert made.text == "There is a mug."
     assert captions.ready(math.inf) == []
     assert captions.counts["late"] == 1
@@ -117,7 +118,7 @@ def test_segments_leave_in_their_order_and_none_is_lost():
     captions = VisionCaptions(FakeChat(), picture, SegmentCaptionConfig(waiting=2))
     for number in range(5):
         captions.offer(segment(number, f"segment number {number} here"))
-    captions.work()  # the newest
+    captions.work()  # describes the newest segment
     early = captions.ready(15.0)
     late = captions.ready(math.inf)
     starts = [each.start for each in (*early, *late)]
@@ -165,7 +166,7 @@ def test_two_threads_never_ask_about_the_same_segment_and_the_rate_holds():
 
 
 class Stored:
-    """A store of segments with composed captions, the newest first."""
+    """Store of segments with composed captions, the newest first."""
 
     def __init__(self, *memories):
         self.memories, self.captions, self.looks = list(memories), {}, 0

@@ -1,6 +1,6 @@
-"""Helpers of these tests can be imported."""
+"""Put this folder on the path, so that tests import its helpers."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # mission_bench
+sys.path.insert(0, str(Path(__file__).parent))  # for mission_bench

@@ -1,4 +1,4 @@
-"""A mission without a robot: a clock that waits make pass, and a performer that does as it is told."""
+"""Test bench for missions without a robot: a clock that waiting advances, and a scripted performer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FAILED = Outcome(Verdict.FAILED, "no valid path", 11009)
 
 
 class Killed(BaseException):
-    """kill -9, as far as a test can have it."""
+    """Stands for kill -9 in a test."""
 
 
 def steps(count: int, **options) -> tuple[Step, ...]:
@@ -23,7 +23,7 @@ def steps(count: int, **options) -> tuple[Step, ...]:
 
 
 class Bench:
-    """One mission whose runner can be killed and started again."""
+    """One mission whose runner can be killed and restarted."""
 
     def __init__(self, folder, mission: Mission, now: float = 1000.0) -> None:
         self.folder, self.mission, self.now = folder, mission, now
@@ -33,12 +33,12 @@ class Bench:
         self.told: list[str] = []
         self.rounds: list = []
         self.answer: Callable[[Step], Outcome] = lambda step: DONE
-        self.left: Outcome | None = None  # of a goal that had ended while the runner was dead
+        self.left: Outcome | None = None  # outcome of a goal that ended while the runner was dead
         self.stopped = False
         self.on_pause: Callable[[float], None] = lambda seconds: None
 
     def run(self):
-        """Run until it ends, with a journal that is read from the disk."""
+        """Run the mission to its end, with the journal read from disk."""
         journal = MissionJournal(self.folder)
         try:
             return MissionRunner(
@@ -65,7 +65,7 @@ class Bench:
 
 
 def killing_at(text: str) -> Callable[[Step], Outcome]:
-    """Answers that kill the runner in one step."""
+    """Return a performer that kills the runner in one step."""
 
     def answer(step: Step) -> Outcome:
         if step.text == text:

@@ -1,4 +1,4 @@
-"""A mission's file is read whole or refused, with every problem at once and the nearest right word."""
+"""Tests that a mission file is read completely or refused, with all problems at once and suggestions."""
 
 from __future__ import annotations
 

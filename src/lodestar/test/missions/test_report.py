@@ -1,4 +1,4 @@
-"""The report has every step, on one line of a terminal and as JSON, and shows no control characters."""
+"""Tests that the report has every step, as terminal lines and as JSON, without control characters."""
 
 from __future__ import annotations
 

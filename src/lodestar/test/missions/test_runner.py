@@ -1,4 +1,4 @@
-"""Missions go on after a crash with the step that has no end, retry, and stop where a person says so."""
+"""Tests that missions continue after a crash with the unfinished step, retry, and stop on request."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_line_that_was_cut_off_costs_that_line_only(bench, cut):
     with pytest.raises(Killed):
         bench.run()
     path = bench.folder / FILE
-    path.write_bytes(path.read_bytes()[:-cut])  # a part of "begin" of step 4
+    path.write_bytes(path.read_bytes()[:-cut])  # truncates the "begin" record of step 4
     bench.answer = lambda step: DONE
     assert bench.run() is Ending.COMPLETE
     assert bench.done == texts(1, 2, 3, 4, *range(4, 11))

@@ -1,4 +1,4 @@
-"""Durations, times of day, and the next time of a schedule."""
+"""Tests of durations, times of day, and the next time of a schedule."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ TWICE = Schedule(((2, 30), (22, 0)), window=3600.0)
         (at(3, 22), at(3, 21), at(3, 22)),
         (at(3, 22, 59), at(3, 21), at(3, 22)),
         (at(3, 23, 1), at(3, 21), at(4, 2, 30)),
-        (at(3, 22, 10), at(3, 22), at(4, 2, 30)),  # that round was
-        (at(9, 12), at(3, 12), at(9, 22)),  # away for days
+        (at(3, 22, 10), at(3, 22), at(4, 2, 30)),  # the 22:00 round has been done already
+        (at(9, 12), at(3, 12), at(9, 22)),  # off for days
     ],
 )
 def test_the_next_time_of_a_schedule(now, after, due):
@@ -63,5 +63,5 @@ def test_the_next_time_of_a_schedule(now, after, due):
 
 def test_only_the_days_that_are_named():
     weekend = Schedule(((8, 0),), frozenset({5, 6}))
-    due = next_due(weekend, at(3, 12), at(3, 12))  # a Tuesday
+    due = next_due(weekend, at(3, 12), at(3, 12))  # due on a Tuesday
     assert due == at(7, 8) and clock_words(due) == "Sat 08:00"

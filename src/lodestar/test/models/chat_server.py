@@ -1,4 +1,4 @@
-"""An OpenAI-compatible server that does as it is told, on a port of its own."""
+"""Scripted OpenAI-compatible server on a free port."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 def completion(content, usage=(10, 5)):
-    """The body of an answer with this content."""
+    """Return the body of an answer with this content."""
     body = {
         "id": "x", "object": "chat.completion", "created": 1, "model": "m",
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}],
@@ -23,7 +23,7 @@ def completion(content, usage=(10, 5)):
 
 
 class Server(ThreadingHTTPServer):
-    """Says nothing of clients that go before they are answered: tests have them do so."""
+    """Ignores clients that disconnect before the answer, as some tests do."""
 
     daemon_threads = True
 
@@ -35,7 +35,7 @@ class Server(ThreadingHTTPServer):
 class ChatServer:
     """Answers requests in turn by `script`; the last entry repeats.
 
-    An entry is an answer's content (str), (status, body, headers), "cut" or "silent" or "drip" as ("do", what).
+    An entry is an answer's content (str), (status, body, headers), or one of "cut", "silent", "drip" as ("do", name).
     """
 
     def __init__(self, script):
@@ -105,7 +105,7 @@ class ChatServer:
                 handler.wfile.write(b" ")
                 handler.wfile.flush()
         except OSError:
-            self.released.set()  # the client has gone
+            self.released.set()  # the client has disconnected
 
     def close(self):
         self.released.set()
@@ -116,7 +116,7 @@ class ChatServer:
 
 @contextmanager
 def chat_server(*script) -> Iterator[ChatServer]:
-    """A server that is gone afterwards."""
+    """Yield a server that is closed afterwards."""
     server = ChatServer(script)
     try:
         yield server

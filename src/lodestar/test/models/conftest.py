@@ -1,4 +1,4 @@
-"""Helpers beside the tests can be imported."""
+"""Put this folder on the path, so that tests import its helpers."""
 
 from __future__ import annotations
 

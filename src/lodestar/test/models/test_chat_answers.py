@@ -1,4 +1,4 @@
-"""Texts of a language model become objects, or are refused in time that grows with their length."""
+"""Tests that a model's texts become objects or are refused, in time linear in their length."""
 
 from __future__ import annotations
 
@@ -79,5 +79,5 @@ for text in (
 
 
 def test_hostile_texts_take_time_that_grows_with_their_length():
-    """In a process of its own: what backtracks holds the lock of the interpreter, and would take hours."""
+    """Runs in a separate process, as a backtracking pattern would hold the interpreter's lock for hours."""
     subprocess.run([sys.executable, "-c", _HOSTILE], check=True, timeout=60.0)

@@ -1,4 +1,4 @@
-"""The key reaches no answer, message or log, whatever an endpoint or a settings file does with it."""
+"""Tests that the key appears in no answer, message or log, whatever an endpoint or settings file contains."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import cv2
 import numpy as np
 import pytest
 from chat_server import chat_server
+from waiting import PATIENCE
 
 from lodestar.language.config import ParserConfig
 from lodestar.language.directive import Task
 from lodestar.language.grammar import parse_directive
 from lodestar.language.model_reasoner import ModelPictures, ModelReasoner
 from lodestar.language.parsers import make_parser
+from lodestar.language.reasoner import RankRequest
 from lodestar.language.views import ViewPoint, ViewQuestion
 from lodestar.models.chat import BadAnswer, ChatUnavailable, OpenAiChat
 from lodestar.models.chat_key import KEY_VARIABLE, holds_key
@@ -36,7 +38,7 @@ def key(monkeypatch):
 
 
 def config_for(server):
-    return ChatConfig(model="m", base_url=server.url, timeout=5.0, patience=10.0, rest=0.0)
+    return ChatConfig(model="m", base_url=server.url, timeout=60.0, patience=PATIENCE, rest=0.0)
 
 
 ECHOES = [
@@ -87,7 +89,7 @@ class Scored:
 
 def ranks(chat, warn):
     task = Task(parse_directive("find the red chair").steps[0])
-    return ModelReasoner(chat, warn=warn).rank([Scored()], task, {1: entity(1)})
+    return ModelReasoner(chat, warn=warn).rank(RankRequest([Scored()], task, {1: entity(1)}))
 
 
 def judges(chat, warn):

@@ -1,4 +1,4 @@
-"""What of a question goes over the wire as text, what as images."""
+"""Tests of the parts of a question sent as text and as images."""
 
 from __future__ import annotations
 

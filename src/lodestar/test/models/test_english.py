@@ -1,4 +1,4 @@
-"""Articles of names."""
+"""Tests of the articles of names."""
 
 from __future__ import annotations
 

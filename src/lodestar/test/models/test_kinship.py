@@ -1,4 +1,4 @@
-"""Which names may mean one thing."""
+"""Tests of names that may refer to the same object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words that parser, scene and queries share."""
+"""Tests of the lexicon shared by parser, scene and queries."""
 
 from __future__ import annotations
 

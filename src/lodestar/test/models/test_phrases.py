@@ -1,4 +1,4 @@
-"""The cache of phrase vectors."""
+"""Tests of the cache of phrase vectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lodestar.models.phrases import MissingPhrases, PhraseBook
 
 
 class CountingEmbedder:
-    """Gives each phrase a vector of its own and remembers what it was asked."""
+    """Embedder that gives each phrase a distinct vector and records its calls."""
 
     model = "counting"
     dimension = 8

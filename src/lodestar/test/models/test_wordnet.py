@@ -1,4 +1,4 @@
-"""The packaged part of WordNet."""
+"""Tests of the packaged part of WordNet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes the helpers in this folder importable by name."""
+"""Put this folder on the path, so that tests import its helpers."""
 
 import sys
 from pathlib import Path

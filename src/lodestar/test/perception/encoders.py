@@ -16,10 +16,10 @@ _COLORS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1]], np.f
 
 
 def write_image_encoder(path: Path, form: str) -> Path:
-    """Write an encoder.
+    """Write an image encoder; return its path.
 
-    form: "image_embeds", with a map before it; "tokens" (N, 1, 3); "unnamed" (N, 3); "fixed", batches of 2; "nan";
-    "scalar", without vectors; "words", which reads no images.
+    form: "image_embeds", with a map output before it; "tokens" (N, 1, 3); "unnamed" (N, 3); "fixed", batches of 2;
+    "nan"; "scalar", without vectors; "words", which has no image input.
     """
     batch = 2 if form == "fixed" else "batch"
     shape = [batch, 7] if form == "words" else [batch, 3, 16, 16]

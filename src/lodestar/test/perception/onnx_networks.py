@@ -1,4 +1,4 @@
-"""Small networks in ONNX files that return invented arrays, whatever the image shows."""
+"""Small networks in ONNX files that return fixed arrays for every image."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write_network(
     nodes, made, constants = [], [], []
     for index, array in enumerate(outputs):
         constants.append(numpy_helper.from_array(array.astype(np.float32), f"array{index}"))
-        # The image takes part, with no weight, so that the runtime has to read it.
+        # The image enters with weight zero, so that the runtime has to read it.
         nodes += [
             helper.make_node("ReduceMax", ["images"], [f"most{index}"], keepdims=0),
             helper.make_node("Cast", [f"most{index}"], [f"real{index}"], to=onnx.TensorProto.FLOAT),
@@ -40,7 +40,7 @@ def write_network(
 
 
 def names(count: int) -> dict[str, str]:
-    """Return metadata with so many names, as Ultralytics writes them."""
+    """Return metadata with `count` class names, in the form that Ultralytics writes."""
     return {"names": str({kind: f"thing {kind}" for kind in range(count)})}
 
 

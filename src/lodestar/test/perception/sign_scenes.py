@@ -1,4 +1,4 @@
-"""Views of a wall with a plate, and a reader whose answers are written down."""
+"""Views of a wall with a plate, and a scripted text reader."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WALL = 2.0  # m, x of the wall, whose plates face -x
 def view(
     x: float = 0.0, y: float = 0.0, text: str = "204", stamp: float = 0.0, depth: float | None = None
 ) -> RgbdFrame:
-    """A frame of a camera at (x, y, 1), which looks along +x at a wall with a plate at (WALL, 0, 1)."""
+    """Return the frame of a camera at (x, y, 1), which looks along +x at a wall with a plate at (WALL, 0, 1)."""
     away = WALL - x
     image = np.full((480, 640, 3), 225, np.uint8)
     column, row = 319.5 + 380.0 * y / away, 239.5
@@ -41,10 +41,10 @@ class ScriptedReader:
     texts: Sequence[tuple[str, float]] = (("204", 0.99),)
     turned: Sequence[tuple[str, float]] = ()
     shapes: list[tuple[int, ...]] = field(default_factory=list)
-    edge: bool = False  # the line touches the edge of the image
+    edge: bool = False  # whether the text touches the edge of the image
 
     def read(self, rgb: np.ndarray) -> Sequence[TextLine]:
-        """Every second image is the mirror image of the one before."""
+        """Return the scripted lines; every second image counts as the mirror image of the one before."""
         self.shapes.append(rgb.shape)
         said = self.texts if len(self.shapes) % 2 else self.turned
         height, width = rgb.shape[:2]
@@ -61,7 +61,7 @@ class ScriptedReader:
 
 
 def tilted(angle: float) -> RgbdFrame:
-    """A view of a wall that is turned by an angle, radians, about the vertical."""
+    """Return a view of a wall turned by an angle, radians, about the vertical."""
     frame = view()
     columns = (np.arange(640) - 319.5) / 380.0
     metres = WALL / (1.0 - columns * math.tan(angle))

@@ -1,4 +1,4 @@
-"""Features of segments: the histogram, image encoders in ONNX files, and the text side of a pair."""
+"""Tests of segment features: the histogram, image encoders in ONNX files, and the text encoder of a pair."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig, changed
 from lodestar.perception.appearance import DIMENSION, HistogramDescriber
-from lodestar.perception.config import DescriberConfig, EncoderConfig, HistogramConfig
+from lodestar.perception.config import DescriberConfig, EncoderConfig
 from lodestar.perception.frames import Detection, DetectorUnavailable, ImageBox, SegmentedFrame
 from lodestar.perception.image_encoder import ImageEncoder
 from lodestar.perception.segments import label_extents
@@ -30,7 +30,7 @@ def frame_of(labels: np.ndarray) -> SegmentedFrame:
 def painted(
     *colors: tuple[int, int, int], noise: int = 0, seed: int = 0
 ) -> tuple[np.ndarray, SegmentedFrame]:
-    """An image of vertical stripes in these colours, each a segment, with a gap of gray between them."""
+    """Return an image of vertical stripes in these colours, each a segment, separated by gray gaps."""
     image, labels = np.full((*SIZE, 3), 128, np.uint8), np.zeros(SIZE, np.uint16)
     width = SIZE[1] // len(colors)
     for index, color in enumerate(colors):
@@ -54,8 +54,8 @@ def test_a_colour_is_like_itself_in_other_light_and_unlike_others():
 def test_texture_tells_things_of_one_colour_apart():
     image, frame = painted((120, 120, 120), (120, 120, 120), (120, 120, 120))
     bands = np.arange(64) % 6 < 3
-    image[bands[:48], 22:41] = 90  # horizontal
-    image[:, 42:62][:, bands[42:62]] = 90  # vertical
+    image[bands[:48], 22:41] = 90  # horizontal stripes
+    image[:, 42:62][:, bands[42:62]] = 90  # vertical stripes
     plain, across, along = features(image, frame)
     assert max(plain @ across, across @ along, plain @ along) < 0.93
 
@@ -168,9 +168,3 @@ def test_a_configuration_that_cannot_work_is_refused():
         DescriberConfig(by="encoder")
     with pytest.raises(ValueError, match="belong together"):
         EncoderConfig("a.onnx", text_model="b.onnx")
-
-
-@pytest.mark.parametrize("wrong", [{"texture": -0.1}, {"texture": 1.1}, {"edge": 0.0}, {"edge": np.nan}])
-def test_shares_of_a_histogram_that_cannot_be_are_refused(wrong):
-    with pytest.raises(ValueError, match="histogram"):
-        HistogramConfig(**wrong)

@@ -1,4 +1,4 @@
-"""A vision model describes a crop: what it is sent, and what is made of what it says."""
+"""Tests of a vision model that describes crops: its input, and the parsing of its output."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import cv2
 import numpy as np
 import pytest
+from waiting import PATIENCE
 
 from lodestar.models.chat import BadAnswer, BudgetExceeded, ChatUnavailable
 from lodestar.models.pace import Pace
@@ -75,7 +76,7 @@ def test_an_answer_that_describes_nothing_is_refused(answer):
 
 def test_a_crop_is_asked_about_once_and_a_restart_forgets_nothing(tmp_path):
     chat = Chat(said("red chair", ["red"]))
-    for _ in range(2):  # each of a process of its own
+    for _ in range(2):  # two processes, one request each
         book = CaptionBook(tmp_path / "captions")
         describer = VisionDescriber(chat, VisionConfig(), book)
         assert describer.describe(CROP, "chair") == Description("red chair", ("red",))
@@ -113,7 +114,7 @@ def test_rubbish_is_not_asked_about_again_and_the_queue_is_bounded():
 def test_threads_pay_once_for_a_crop():
     class Slow(Chat):
         def complete(self, *asked, **more):
-            assert go.wait(5.0)
+            assert go.wait(PATIENCE)
             return super().complete(*asked, **more)
 
     go, book, others = threading.Event(), CaptionBook(), []
@@ -200,7 +201,7 @@ def test_large_and_thin_crops_keep_their_proportions():
 
 def test_configurations_that_make_no_sense_are_refused():
     with pytest.raises(ValueError):
-        VisionConfig(side=0)
+        VisionConfig(parallel=0)
 
 
 def test_what_was_forgotten_is_in_no_file_of_descriptions_also_while_a_node_writes(tmp_path):

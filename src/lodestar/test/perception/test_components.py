@@ -1,4 +1,4 @@
-"""Classes of a label image split into objects."""
+"""Tests of splitting classes of a label image into objects."""
 
 import numpy as np
 import pytest
@@ -14,11 +14,11 @@ WHOLE = ComponentsConfig(by="depth", min_pixels=1)
 
 
 def room():
-    """Label and depth images (60, 100): two chairs apart, a third in front of the second, a desk, an unnamed wall."""
+    """Return label and depth images (60, 100): two chairs, a third before the second, a desk, an unnamed wall."""
     labels, depth = np.full((60, 100), 9, np.int32), np.full((60, 100), 5.0, np.float32)
     labels[10:30, 10:30], depth[10:30, 10:30] = 2, 2.0
     labels[10:30, 50:70], depth[10:30, 50:70] = 2, 3.0
-    labels[20:40, 60:80], depth[20:40, 60:80] = 2, 2.0  # covers a corner of the second
+    labels[20:40, 60:80], depth[20:40, 60:80] = 2, 2.0  # covers a corner of the second chair
     labels[45:55, 0:100], depth[45:55, 0:100] = 3, np.linspace(1.5, 4.5, 100)
     return labels, depth
 
@@ -68,7 +68,7 @@ def test_specks_are_dropped_and_their_pixels_are_background():
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(0.3, 0.8))
 def test_at_one_depth_components_are_those_of_image_processing(seed, share):
-    """Against scipy.ndimage.label with eight neighbours."""
+    """Compares with scipy.ndimage.label with eight neighbours."""
     filled = np.random.default_rng(seed).random((23, 31)) < share
     labels = np.where(filled, 3, 0).astype(np.int32)
     image, table = split_by_depth(labels, TABLE, np.ones(labels.shape, np.float32), WHOLE)
@@ -83,8 +83,8 @@ def test_instances_keep_a_thing_whole_that_another_cuts_in_two():
     instances[10:30, 10:30] = 7
     instances[10:30, 50:70] = 7_000_000  # Isaac's numbers need more than 16 bits in large stages
     instances[20:40, 60:80] = 8
-    instances[45:55] = 7_000_000  # the desk; the same number under another label is another thing
-    labels[12:28, 15:20] = 9  # a pole before the first chair
+    instances[45:55] = 7_000_000  # the desk: the same number under another label is another object
+    labels[12:28, 15:20] = 9  # a pole in front of the first chair
     image, table = split_by_instances(labels, TABLE, instances, WHOLE)
     assert named(image, table, "chair") == [300, 320, 400]
     assert named(image, table, "desk") == [1000]

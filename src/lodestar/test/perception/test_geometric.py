@@ -1,4 +1,4 @@
-"""Class-agnostic segments of rooms whose shape is known."""
+"""Tests of class-agnostic segments of rooms of known shape."""
 
 import math
 
@@ -12,7 +12,7 @@ CAMERA = PinholeCamera(320, 240, 260.0, 260.0, 159.5, 119.5)
 
 
 def render(boxes, pitch=0.35, height=1.4, room=(-3.0, 3.0, 0.0, 4.0, 2.6)):
-    """Depth and true labels of boxes (low, high) in a room, seen from (0, 0, height) along +y, looking down."""
+    """Return depth and true labels of boxes (low, high) in a room, seen from (0, 0, height) along +y, looking down."""
     c, s = math.cos(pitch), math.sin(pitch)
     right, forward = np.array([1.0, 0, 0]), np.array([0, c, -s])
     down = np.array([0, -s, -c])
@@ -64,7 +64,7 @@ def test_labels_and_detections_agree():
     )
     for d in found.detections:
         rows, columns = np.nonzero(found.labels == d.label_value)
-        assert d.pixel_count == len(rows) >= GeometricConfig().min_pixels // 2
+        assert d.pixel_count == len(rows) >= GeometricConfig.min_pixels // 2
         assert (d.box.x, d.box.y) == (columns.min(), rows.min())
         assert (d.box.width, d.box.height) == (np.ptp(columns) + 1, np.ptp(rows) + 1)
 

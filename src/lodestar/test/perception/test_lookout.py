@@ -1,4 +1,4 @@
-"""Sights of a directive's words by a detector, and the hand-over of the words to it."""
+"""Tests of detecting a directive's words, and of handing the words over to the detector."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COCO = (
 
 
 class Eyes:
-    """A detector that remembers what it is told."""
+    """Detector that records the words it is given."""
 
     name = "eyes"
 
@@ -125,7 +125,7 @@ NOUNS = st.sampled_from(
 
 @given(st.lists(NOUNS, unique=True, min_size=1), st.lists(NOUNS, unique=True))
 def test_the_sights_are_those_of_the_labels(labels, words):
-    """A label that is told is one of the detector's and of the word's kind; nothing of that kind is called unseen."""
+    """A reported label is one of the detector's and of the word's kind; otherwise the word is reported as unseen."""
     report = Lookout(Eyes(labels)).look_for(WantedWords("1", tuple(words)))
     assert [one.word for one in report.words] == words
     for one in report.words:
@@ -133,7 +133,7 @@ def test_the_sights_are_those_of_the_labels(labels, words):
         assert (one.label in fitting) if fitting else one.label == ""
         assert one.nearest in ("", *labels) and not (one.label and one.nearest)
         assert (f'no "{one.word}"' in report.sentence) == (not one.label)
-    # a selector that has heard another answer of this detector comes to the same sights
+    # a selector with an earlier report of this detector derives the same labels
     earlier = Lookout(Eyes(labels)).look_for(WantedWords("0"))
     assert [one.label for one in earlier.answering(WantedWords("1", tuple(words))).words] == [
         one.label for one in report.words
@@ -141,19 +141,19 @@ def test_the_sights_are_those_of_the_labels(labels, words):
 
 
 class HandOver(RuleBasedStateMachine):
-    """Both sides over latched topics of depth 1 whose messages arrive when they like, with restarts of either."""
+    """Both sides over latched topics of depth 1, with random delivery times and restarts of either side."""
 
     def __init__(self):
         super().__init__()
         self.processes = 0
-        self.on_way_to_eyes = self.on_way_back = None  # newest message that has not arrived
-        self.latched_words = self.latched_report = None  # kept by a publisher that lives
+        self.on_way_to_eyes = self.on_way_back = None  # newest message not yet delivered
+        self.latched_words = self.latched_report = None  # kept by a live publisher
         self.start_selector()
         self.start_perception()
 
     @rule()
     def start_selector(self):
-        """It starts, or it died and is back."""
+        """Start the selector, or restart it after a death."""
         self.processes += 1
         self.words = DirectiveWords(f"p{self.processes}")
         self._want(self.words.wanted)
@@ -163,7 +163,7 @@ class HandOver(RuleBasedStateMachine):
     def start_perception(self):
         self.eyes = Eyes()
         self.lookout = Lookout(self.eyes, ("desk",))
-        self.slot = WantedWords()  # as `LatestWorker`
+        self.slot = WantedWords()  # the role of `LatestWorker`
         self.latched_report = self.on_way_back = None
         self.on_way_to_eyes = self.latched_words
 
@@ -172,7 +172,7 @@ class HandOver(RuleBasedStateMachine):
 
     @rule(words=st.lists(NOUNS, unique=True, max_size=3))
     def directive(self, words):
-        """One begins, replaces another, or ends (no words)."""
+        """Begin a directive, replace it, or end it (no words)."""
         self._want(self.words.want(words))
 
     @rule(failing=st.booleans())
@@ -204,14 +204,14 @@ class HandOver(RuleBasedStateMachine):
 
     @invariant()
     def an_acknowledgement_is_true(self):
-        """The set taken for acknowledged was looked for by a perception that lives, unless a new one starts."""
+        """Check that a live perception looked for the set taken as acknowledged, unless a new one starts."""
         if self.words.is_acknowledged and self.latched_report is not None and self.slot is None:
             told = self.latched_report
             if told.wanted_id == self.words.wanted.id and not told.problem:
                 assert {kind_of(w) for w in self.words.wanted.words} <= {kind_of(w) for w in self.eyes.words}
 
     def teardown(self):
-        """When all has arrived, the last acknowledged set is the last wanted one, and the detector looks for it."""
+        """Check after all deliveries that the last acknowledged set is the last wanted one, and is looked for."""
         self.text_model(failing=False)
         self.words_arrive()
         self.encode()

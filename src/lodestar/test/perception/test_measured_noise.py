@@ -1,4 +1,4 @@
-"""Measured noise: how often things are missed, for how long, and records that are no such noise."""
+"""Tests of measured noise: rates and durations of misses, and invalid records."""
 
 import json
 from importlib import resources

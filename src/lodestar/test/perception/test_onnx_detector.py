@@ -1,8 +1,6 @@
-"""The ONNX adapter, with small networks that return invented arrays, and with NanoDet where `make detector` ran."""
+"""Tests of the ONNX adapter with small networks that return fixed arrays."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -13,12 +11,11 @@ from lodestar.perception.config import OnnxConfig
 from lodestar.perception.frames import DetectorUnavailable
 from lodestar.perception.onnx_detector import OnnxDetector
 
-NANODET = Path(__file__).resolve().parents[4] / "models" / "nanodet.onnx"
 IMAGE = np.random.default_rng(0).integers(0, 255, (120, 160, 3)).astype(np.uint8)
 
 
 def test_boxes_of_a_letterboxed_network_lie_in_the_image(tmp_path):
-    # 160 x 120 in 64 x 64: scale 0.4, 8 rows of padding above and below.
+    # 160 x 120 scaled into 64 x 64: factor 0.4, 8 rows of padding above and below.
     output = yolo_output([(8, 16, 24, 32, 1, 0.9), (40, 20, 60, 40, 0, 0.7), (40.5, 20, 60, 40, 0, 0.6)], 2)
     detector = OnnxDetector(write_network(tmp_path / "n.onnx", [output], metadata=names(2)))
     frame = detector.detect(3.0, IMAGE)
@@ -108,12 +105,9 @@ def test_a_network_of_any_input_size_takes_the_configured_one(tmp_path):
     assert (detection.box.x, detection.box.y) == (20, 20)
 
 
-def test_a_provider_that_is_not_there_is_told(tmp_path):
-    import onnxruntime
-
+def test_a_provider_that_is_not_there_is_told(tmp_path, monkeypatch):
     path = write_network(tmp_path / "n.onnx", [yolo_output([], 2)], metadata=names(2))
-    if "CUDAExecutionProvider" in onnxruntime.get_available_providers():
-        pytest.skip("this ONNX Runtime has CUDA")
+    monkeypatch.setattr("onnxruntime.get_available_providers", lambda: ["CPUExecutionProvider"])
     with pytest.raises(DetectorUnavailable, match="onnxruntime-gpu"):
         OnnxDetector(path, OnnxConfig(provider="cuda")).detect(0.0, IMAGE)
 
@@ -121,31 +115,3 @@ def test_a_provider_that_is_not_there_is_told(tmp_path):
 def test_an_image_of_another_kind_is_refused(tmp_path):
     with pytest.raises(ValueError, match="uint8"):
         OnnxDetector(tmp_path / "n.onnx").detect(0.0, np.zeros((4, 4), np.uint8))
-
-
-ODD_IMAGES = {
-    "black": np.zeros((480, 640, 3), np.uint8),
-    "white": np.full((480, 640, 3), 255, np.uint8),
-    "one pixel": np.zeros((1, 1, 3), np.uint8),
-    "a line": np.zeros((2, 900, 3), np.uint8),
-    "overexposed": np.where(np.random.default_rng(1).random((480, 640, 3)) < 0.9, 255, 60).astype(np.uint8),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", ODD_IMAGES)
-def test_nanodet_takes_any_image(kind):
-    if not NANODET.is_file():
-        pytest.skip("no models/nanodet.onnx: run make detector")
-    image = ODD_IMAGES[kind]
-    frame = OnnxDetector(NANODET).detect(0.0, image)
-    assert frame.labels.shape == image.shape[:2] and len(frame.detections) <= 2
-
-
-def test_nanodet_reads_an_upside_down_view_as_its_copy():
-    if not NANODET.is_file():
-        pytest.skip("no models/nanodet.onnx: run make detector")
-    turned = np.random.default_rng(3).integers(0, 255, (240, 320, 3)).astype(np.uint8)[::-1, ::-1]
-    detector = OnnxDetector(NANODET, OnnxConfig(confidence=0.02, min_pixels=1))
-    frame, copied = (detector.detect(0.0, image) for image in (turned, turned.copy()))
-    assert frame.detections and frame.detections == copied.detections
-    assert np.array_equal(frame.labels, copied.labels)

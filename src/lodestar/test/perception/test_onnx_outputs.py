@@ -1,4 +1,4 @@
-"""Decoders of networks' outputs: each form of invented boxes, and any array of any form."""
+"""Tests of decoders of networks' outputs, for each form of output and for arrays of any shape."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lodestar.perception.onnx_outputs import NanoDet, UnknownOutputs, Yolo, Yolo
 from lodestar.perception.onnx_panoptic import PanopticDeepLab
 
 SIZE = (64, 96)
-CELLS = [(8, 96), (16, 24), (32, 6)]  # stride, cells of 64 x 96
+CELLS = [(8, 96), (16, 24), (32, 6)]  # (stride, cells) for 64 x 96
 
 
 def nanodet_outputs(classes=3, bins=8):
-    """Return scores and distances of a NanoDet that sees one thing: cell (row 2, column 5) of stride 8, class 1."""
+    """Return scores and distances of a NanoDet with one detection: cell (row 2, column 5) of stride 8, class 1."""
     scores = [np.full((1, cells, classes), 0.01, np.float32) for _, cells in CELLS]
     sides = [np.zeros((1, cells, 4, bins), np.float32) for _, cells in CELLS]
     cell = 2 * 12 + 5
@@ -51,7 +51,8 @@ def test_nanodet_by_hand(order):
 
 def test_the_mean_of_a_distribution_lies_between_its_bins():
     scores, sides = nanodet_outputs()
-    sides[0][0, 2 * 12 + 5, :8] = [50.0, 50.0, 0, 0, 0, 0, 0, 0]  # half 0, half 1 stride to the left
+    # probability half on 0 and half on 1 stride to the left
+    sides[0][0, 2 * 12 + 5, :8] = [50.0, 50.0, 0, 0, 0, 0, 0, 0]
     outputs = [*scores, *sides]
     found, _ = select(form_of([one.shape for one in outputs], SIZE, 3).boxes(outputs), 0.4, 0.5, 100)
     assert found.corners[0, 0] == pytest.approx(44 - 4, abs=1e-3)
@@ -109,7 +110,7 @@ def test_other_outputs_are_refused_with_a_sentence(shapes, classes):
 
 
 def panoptic_outputs(things, classes=3, cells=(32, 48)):
-    """Return probabilities, centres and offsets (stride 2) of things (kind, top, left, bottom, right), in cells."""
+    """Return probabilities, centres and offsets (stride 2) of objects (kind, top, left, bottom, right), in cells."""
     scores = np.full((1, 1 + classes, *cells), 0.02, np.float32)
     scores[0, 0] = 0.9
     center, offset = np.zeros((1, 1, *cells), np.float32), np.zeros((1, 2, *cells), np.float32)
@@ -129,7 +130,8 @@ def panoptic_outputs(things, classes=3, cells=(32, 48)):
 )
 def test_panoptic_by_hand(order, classes):
     """With one class, probabilities have the shape of offsets and come before them."""
-    things = [(0, 4, 4, 14, 16), (classes - 1, 4, 16, 14, 30), (0, 20, 10, 30, 14)]  # two of them touch
+    # two of the objects touch
+    things = [(0, 4, 4, 14, 16), (classes - 1, 4, 16, 14, 30), (0, 20, 10, 30, 14)]
     outputs = [panoptic_outputs(things, classes)[index] for index in order]
     form = form_of([one.shape for one in outputs], SIZE, classes)
     assert isinstance(form, PanopticDeepLab) and form.classes == classes
@@ -147,7 +149,8 @@ def test_panoptic_by_hand(order, classes):
 def test_a_thing_has_the_attribute_of_its_pixels_where_they_agree(tmp_path):
     outputs = list(panoptic_outputs([(0, 4, 4, 14, 16), (2, 20, 10, 30, 24)]))
     words = np.full((1, 3, 32, 48), 0.1, np.float32)
-    words[0, 1, 4:14, 4:14], words[0, 0, 20:30, 10:24] = 0.8, 0.35  # two columns of the first look otherwise
+    # two columns of the first object have another class
+    words[0, 1, 4:14, 4:14], words[0, 0, 20:30, 10:24] = 0.8, 0.35
     outputs.append(words)
     told = {**names(3), "attributes": "['red', 'green', 'blue']"}
     path = write_network(tmp_path / "n.onnx", outputs, SIZE, told)
@@ -169,7 +172,7 @@ def test_a_thing_has_the_attribute_of_its_pixels_where_they_agree(tmp_path):
 )  # fmt: skip
 @settings(max_examples=60)
 def test_every_thing_of_a_panoptic_image_is_found_once(cells):
-    """Each in a square of its own of 8 x 8 cells, so that they touch at most."""
+    """Each object lies in a separate square of 8 x 8 cells, so that they touch at most."""
     things = [
         (kind, row * 8, column * 8, row * 8 + high, column * 8 + wide)
         for kind, row, column, high, wide in cells

@@ -1,4 +1,4 @@
-"""Outlines of masks: few corners, near the mask's border, whatever its form."""
+"""Tests of mask outlines, which have few corners close to the mask's border."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def overlap(a, b):
 
 @st.composite
 def furniture(draw):
-    """A mask of an ellipse or a polygon of some corners, with posts before it."""
+    """Draw a mask of an ellipse or a polygon, with posts in front of it."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     mask = np.zeros(SHAPE, np.uint8)
     centre = rng.uniform((80, 60), (240, 180))
@@ -96,7 +96,7 @@ def test_damaged_outlines_are_read_as_parts_or_nothing(values):
 def test_a_detection_gets_the_outline_of_its_own_pixels():
     labels = np.zeros(SHAPE, np.uint16)
     labels[50:90, 60:120] = 7
-    labels[50:70, 60:90] = 8  # another thing before its corner
+    labels[50:70, 60:90] = 8  # another object before its corner
     found = outlined(Detection(7, "desk", "", 0.9, ImageBox(60, 50, 60, 40), 1800), labels)
     assert overlap(filled(found.box.outline), labels == 7) > 0.95
     assert (found.box.x, found.box.width) == (60, 60)

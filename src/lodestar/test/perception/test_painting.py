@@ -1,4 +1,4 @@
-"""Segments as pictures."""
+"""Tests of drawing segments as pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Picture files are untrusted: what is none is refused with words, what is one is bounded."""
+"""Tests of untrusted picture files: invalid ones are refused with a message, valid ones are bounded in size."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_grey_and_transparent_pictures_become_rgb():
 def test_a_large_picture_is_made_smaller_and_a_turned_one_upright():
     assert max(decode_picture(file_of(halves(900, 3000), "JPEG")).shape) == 1024
     exif = Image.Exif()
-    exif[0x0112] = 6  # to be turned by a quarter
+    exif[0x0112] = 6  # orientation: turn by a quarter
     assert decode_picture(file_of(halves(), "JPEG", exif=exif)).shape == (60, 40, 3)
 
 

@@ -1,4 +1,4 @@
-"""The cascade that segments pass."""
+"""Tests of the cascade of filters that segments pass."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lodestar.perception.segments import SegmentFilter, filter_segments
 
 
 def frame(*things):
-    """Rectangles (label, score, x, y, width, height), later ones over earlier ones."""
+    """Return rectangles (label, score, x, y, width, height) as segments, later ones over earlier ones."""
     labels = np.zeros((60, 80), np.uint16)
     for value, (_, _, x, y, width, height) in enumerate(things, start=1):
         labels[y : y + height, x : x + width] = value
@@ -31,7 +31,6 @@ def labels_of(given):
         (("chair", 0.9, 10, 10, 20, 20), SegmentFilter(), True),
         (("chair", 0.9, 10, 10, 5, 5), SegmentFilter(), False),
         (("chair", 0.1, 10, 10, 20, 20), SegmentFilter(), False),
-        (("chair", 0.9, 0, 0, 20, 60), SegmentFilter(max_border_share=0.5), False),
         (("floor", 0.9, 10, 10, 20, 20), SegmentFilter(), False),
         (("walls", 0.9, 10, 10, 20, 20), SegmentFilter(), False),
         (("floor", 0.9, 10, 10, 20, 20), SegmentFilter(structure=True), True),
@@ -62,6 +61,14 @@ def test_three_of_the_same_become_one():
     found = filter_segments(given, SegmentFilter(min_pixels=1, duplicate=0.85))
     assert len(found.detections) == 1
     assert int((found.labels > 0).sum()) == found.detections[0].pixel_count == 42 * 40
+
+
+def test_of_a_chain_of_duplicates_the_largest_stays_with_all_pixels():
+    given = frame(*(("chair", 0.9, x, 10, 40, 40) for x in (10, 13, 17)))
+    found = filter_segments(given, SegmentFilter(min_pixels=1, duplicate=0.8))
+    assert len(found.detections) == 1
+    value, count = found.detections[0].label_value, found.detections[0].pixel_count
+    assert set(np.unique(found.labels)) == {0, value} and int((found.labels == value).sum()) == count
 
 
 def test_a_frame_that_passes_is_the_same_object():

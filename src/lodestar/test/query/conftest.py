@@ -1,4 +1,4 @@
-"""Lets the tests of this folder import their builders under any import mode."""
+"""Put this folder on the path, so that tests import its builders under any import mode."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A small room and a phrase book with vectors made up for the test."""
+"""Small room, and a phrase book with vectors made up for the tests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def view_from(x, y, yaw):
 
 
 def room():
-    """A desk with a mug, chairs beside it and far off, a box under it; metres."""
+    """Return entities: a desk with a mug, chairs beside it and far off, a box under it; metres."""
     things = [
         thing(1, "chair", "red office chair", (0, 0, 0), (0.5, 0.5, 0.9)),
         thing(2, "chair", "blue office chair", (0, 1, 0), (0.5, 1.5, 0.9)),

@@ -1,4 +1,4 @@
-"""What is made of a ranking: what tells two apart, and where to stand."""
+"""Tests of the results of a ranking: the question that separates two candidates, and the pose to face a target."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from query_builders import room, thing
 
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
+from lodestar.grid.config import VIEWPOINT_CAMERA_FORWARD
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import TravelConfig, path_lengths
 from lodestar.language.grammar import parse_query
@@ -56,7 +57,7 @@ def test_then_by_size_and_at_last_by_place():
 
 
 def floor(blocked=()):
-    """6 x 6 m of free floor inside walls, from (0, 0); blocked: cells ((row, row), (column, column))."""
+    """Return 6 x 6 m of free floor inside walls, from (0, 0); blocked: cells ((row, row), (column, column))."""
     cells = np.zeros((60, 60), np.int8)
     cells[[0, -1]] = cells[:, [0, -1]] = 100
     for (top, bottom), (left, right) in blocked:
@@ -65,8 +66,8 @@ def floor(blocked=()):
 
 
 def camera_at(x, y, yaw):
-    """The view of a robot whose base is at x, y."""
-    forward = AnswerPoseConfig().viewpoints.camera_forward
+    """Return the view of a robot whose base is at x, y."""
+    forward = VIEWPOINT_CAMERA_FORWARD
     body = planar_transform(x + forward * np.cos(yaw), y + forward * np.sin(yaw), yaw, 0.45)
     return body @ BODY_FROM_OPTICAL
 

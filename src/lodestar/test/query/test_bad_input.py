@@ -1,4 +1,4 @@
-"""Whatever is asked of whatever scene, a query ranks or is refused with a reason."""
+"""Property tests: for any query and scene, the query ranks or is refused with a reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar.query.verdict import decide, prepare, score_pool, score_query
 
 @pytest.fixture(scope="module")
 def any_words():
-    """A book that has a vector for every phrase."""
+    """Return a phrase book with a vector for every phrase."""
 
     class Embedder:
         model, dimension = "m", 8

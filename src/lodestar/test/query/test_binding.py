@@ -1,4 +1,4 @@
-"""The max over anchors: pruned and exhaustive are the same."""
+"""Tests that pruned and exhaustive maximisation over anchors agree."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.models.phrases import PhraseBook
 from lodestar.query import anchors as pruning
 from lodestar.query.binding import score_graph
-from lodestar.query.config import QueryConfig
+from lodestar.query.config import QUERY_MIN_CANDIDATE, QueryConfig
 from lodestar.query.frames import side_scores
 from lodestar.query.pool import Pool
 from lodestar.query.relations import PAIRS, between, reach
@@ -50,28 +50,26 @@ def graph_of(first: str, second: str, negated: bool) -> QueryGraph:
 
 
 def pair(pool: Pool, name: str, a: int, b: int) -> float:
-    """One relation of one pair, by the predicate itself."""
+    """Return one relation of one pair, by the predicate itself."""
     rows, others = np.array([a]), np.array([[b]])
     if name in PAIRS:
         boxes = pool.boxes
         return float(PAIRS[name](boxes.take(rows).rows(), boxes.take(others), pool.table)[0, 0])
     views = [e.views for e in pool.entities]
     return float(
-        side_scores(
-            name, rows, others, pool.boxes, views, pool.fronts, pool.middles, None, pool.table, CONFIG
-        )[0, 0]
+        side_scores(name, rows, others, pool.boxes, views, pool.fronts, pool.middles, None, pool.table)[0, 0]
     )
 
 
 def share(scores: list[float]) -> float:
-    """FARM's blend of the predicate scores of one binding."""
+    """Return FARM's blend of the predicate scores of one binding."""
     values = np.clip(scores, 1e-6, 1.0)
     g = values.min() ** CONFIG.least_share * np.exp(np.log(values).mean()) ** (1 - CONFIG.least_share)
     return float(1.0 - CONFIG.relation_weight + CONFIG.relation_weight * g)
 
 
 def exhaustive(pool: Pool, graph: QueryGraph, target: int) -> float:
-    """Score of a target over every joint choice of the two anchors; negation is of the best one."""
+    """Return a target's score over all joint choices of the two anchors; negation applies to the best one."""
     kinds = [pool.category(label) for label in LABELS]
     (first, second) = graph.predicates[3:]
     everything = range(len(pool))
@@ -79,7 +77,7 @@ def exhaustive(pool: Pool, graph: QueryGraph, target: int) -> float:
     for one, two in product(everything, everything):
         held = 0.0 if one == two else pair(pool, second.name, one, two) * kinds[2][two]
         anchor = kinds[1][one] * share([held])
-        usable = anchor >= CONFIG.min_candidate and target != one
+        usable = anchor >= QUERY_MIN_CANDIDATE and target != one
         best = max(best, pair(pool, first.name, target, one) * anchor if usable else 0.0)
     return float(kinds[0][target] * share([1.0 - best if first.negated else best]))
 
@@ -96,7 +94,7 @@ def test_a_chain_of_anchors_is_bound_as_by_trying_everything(seed, count, first,
     pool = pool_of(seed, count, 3.0)
     graph = graph_of(first, second, negated)
     if not all((pool.category(label) > 0.9).any() for label in LABELS):
-        return  # an absent anchor is passed over, by a rule of its own
+        return  # absent anchors are ignored by a separate rule
     found = score_graph(graph, pool).score
     expected = [exhaustive(pool, graph, i) for i in range(len(pool))]
     assert found == pytest.approx(expected, abs=1e-9)

@@ -1,4 +1,4 @@
-"""Kind and look from words and, where words do not tell, from vectors."""
+"""Tests of category and look from words, and from vectors if words do not decide."""
 
 from __future__ import annotations
 

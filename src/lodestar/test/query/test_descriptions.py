@@ -1,4 +1,4 @@
-"""What people say of one thing among its like: the very name, ranks, places opposite, colours."""
+"""Tests of people's descriptions of one object among similar ones: exact names, ranks, opposite places, colours."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_what_has_the_very_name_comes_before_another_kind():
     things = [box(1, "chair", 3, 0), box(2, "armchair", 1, 0), box(3, "sofa", 0, 0), box(4, "chair", 5, 0)]
     assert best("the chair closest to the sofa", things) == 1
     assert best("the armchair", things) == 2
-    assert best("the chair closest to the sofa", things[1:3]) == 2  # no thing has the very name
+    assert best("the chair closest to the sofa", things[1:3]) == 2  # no object has exactly this name
 
 
 @pytest.mark.parametrize(("text", "answer"), [("closest", 1), ("second closest", 2), ("third closest", 3)])
@@ -92,7 +92,7 @@ def test_sides_are_those_of_who_faces_the_front():
 @pytest.mark.parametrize(
     ("name", "fits", "other"),
     [
-        ("red", (0.35, 0.18, 0.17), (0.55, 0.45, 0.42)),  # in the shade, and a bright grey-brown
+        ("red", (0.35, 0.18, 0.17), (0.55, 0.45, 0.42)),  # red in the shade, and a bright grey-brown
         ("blue", (0.15, 0.2, 0.35), (0.4, 0.42, 0.45)),
         ("black", (0.2, 0.2, 0.2), (0.35, 0.25, 0.2)),
         ("white", (0.7, 0.68, 0.62), (0.5, 0.5, 0.5)),

@@ -1,4 +1,4 @@
-"""The queries of FARM's table 10 in a room made for them: each asks for another predicate."""
+"""Tests of FARM's table 10 in a room made for its queries: each uses another predicate."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.query.verdict import score_query
 
 SOFA = 3
-VIEWS = (view_from(0.0, 0.0, 0.0),)  # the robot stands at the origin and looks along x: y is to its left
+VIEWS = (view_from(0.0, 0.0, 0.0),)  # the robot is at the origin and looks along x: y is to its left
 
 
 def lab():
-    """A sofa, two tables, a robot and look-alike doors, packages and chairs; metres."""
+    """Return a sofa, two tables, a robot and look-alike doors, packages and chairs; metres."""
     things = [
         thing(1, "door", "door", (6.0, -2.6, 0), (6.1, -1.7, 2.0), views=VIEWS),
         thing(2, "door", "door", (6.0, 2.2, 0), (6.1, 3.1, 2.0), views=VIEWS),
@@ -60,7 +60,7 @@ def test_each_query_finds_what_it_means(text, answers, words_book):
 
 @pytest.fixture(scope="module")
 def words_book():
-    """Vectors by shared words: "robot" is like "humanoid robot", and nothing like a table."""
+    """Return vectors by shared words: "robot" is similar to "humanoid robot", and not to a table."""
     import numpy as np
 
     class Shared:

@@ -1,4 +1,4 @@
-"""Fields of any text over the plan, kept up to date bit by bit, and the zones of a directive."""
+"""Tests of fields of any text over the floor plan, updated incrementally, and of a directive's zones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from query_builders import room, thing
 
@@ -14,7 +14,7 @@ from lodestar.grid.occupancy import FREE, OccupancyGrid2D
 from lodestar.language.directive import Constraint, ConstraintKind, Directive, Item, Step, StepKind
 from lodestar.language.grammar import parse_directive, parse_query
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
-from lodestar.mapping.pillars import PillarMap, build_pillars
+from lodestar.mapping.instances.pillars import PillarMap, build_pillars
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query import fields as fields_module
 from lodestar.query.config import QueryConfig
@@ -28,7 +28,7 @@ CONFIG = QueryConfig()
 
 
 def pillars_of(entities, resolution=0.1, revision=1) -> PillarMap:
-    """Pillars of boxes filled with points."""
+    """Return the pillars of boxes filled with points."""
     points, ids = [], []
     for entity in entities.values():
         axes = [np.arange(low + 0.025, high, 0.05) for low, high in zip(entity.box_min, entity.box_max)]
@@ -43,7 +43,7 @@ def queries_of(texts):
 
 
 def direct(texts, entities, pillars) -> np.ndarray:
-    """The field by the definition: every entity scored by itself, every cell looked at."""
+    """Return the field by definition, from every entity and every cell."""
     best = np.zeros(int(pillars.ids.max()) + 1, np.float32)
     for text in texts:
         for candidate in score_query(parse_query(text), entities, PhraseBook(), CONFIG):
@@ -240,6 +240,26 @@ def test_a_zone_reaches_onto_the_grid_from_outside():
     assert mask[row, column] and not mask[:, 20:].any()
 
 
+@settings(max_examples=50, deadline=None)
+@example(0.05, 0.2, 0.6, -0.725, 2.0)
+@given(
+    st.floats(0.05, 0.5),
+    st.floats(0.05, 0.5),
+    st.floats(0.0, 2.0),
+    st.floats(-2.0, 6.0),
+    st.floats(-2.0, 6.0),
+)
+def test_every_cell_that_is_near_enough_to_a_pillar_anywhere_is_in_the_zone(fine, coarse, distance, x, y):
+    pillars = build_pillars(np.array([[x, y, 0.0]]), np.array([1], np.int32), coarse)
+    size = int(4.0 / fine)
+    grid = OccupancyGrid2D(np.zeros((size, size), np.int8), fine, (0.0, 0.0), 1.0)
+    mask = keep_out_mask(np.ones(pillars.ids.shape[1:]), pillars, 0.6, distance, grid)
+    centre = np.array(pillars.origin) + 0.5 * coarse
+    rows, columns = np.indices(mask.shape)
+    away = np.hypot((columns + 0.5) * fine - centre[0], (rows + 0.5) * fine - centre[1])
+    assert mask[away <= distance + (coarse - fine) / np.sqrt(2.0)].all()
+
+
 @pytest.mark.parametrize("distance", [200.0, 1e6, np.inf])
 def test_a_distance_beyond_the_grid_costs_no_more_than_the_grid(distance):
     pillars, seen = build_pillars(np.array([[0.0, 0.0, 0.0]]), np.array([1], np.int32), 0.1), []
@@ -252,7 +272,7 @@ def test_a_distance_beyond_the_grid_costs_no_more_than_the_grid(distance):
 
 
 def two_rooms(grid, left="kitchen", right="bedroom"):
-    """Regions 1 and 2 fill the grid left and right of x = 4 m; they are called so."""
+    """Set regions 1 and 2, left and right of x = 4 m, with these names."""
     cells = np.ones(grid.cells.shape, np.uint16)
     cells[:, 60:] = 2
     rooms = RegionMap(1.0)
@@ -270,7 +290,7 @@ def test_a_room_is_barred_as_soon_as_it_is_known_and_things_stay_as_they_are():
     barred = zones.mask(grid, entities, pillars, *two_rooms(grid))
     assert barred[:, 60:].all() and not unknown[:, 60:].all()
     assert (barred[:, :60] == unknown[:, :60]).all() and unknown[:, :60].any()
-    assert (zones.mask(grid, entities, pillars) == unknown).all()  # nobody says where the rooms are
+    assert (zones.mask(grid, entities, pillars) == unknown).all()  # no rooms are known
 
 
 @pytest.mark.parametrize(

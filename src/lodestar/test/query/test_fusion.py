@@ -1,4 +1,4 @@
-"""What words leave equal is ordered by the vectors of the captions; without those nothing changes."""
+"""Tests that equal word scores are ordered by caption vectors; without vectors nothing changes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from query_builders import room, thing
 
 from lodestar.language.grammar import parse_query
 from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.query.config import QUERY_MIN_CANDIDATE
 from lodestar.query.fusion import fused_ranks
 from lodestar.query.verdict import QueryConfig, score_query
 from lodestar.scene.records import Embedding
@@ -20,7 +21,7 @@ ALONG, ACROSS = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float3
 
 
 def book(*phrases, model="m"):
-    """A book that has the vector ALONG for these phrases."""
+    """Return a book that has the vector ALONG for these phrases."""
     found = PhraseBook()
     if phrases:
         found.add(phrases, np.tile(ALONG, (len(phrases), 1)), model)
@@ -32,7 +33,7 @@ def seen(entity, vector, model="m"):
 
 
 def chairs():
-    """Two chairs that words do not tell apart; the second one's caption is the nearer."""
+    """Return two chairs with equal word scores; the second one's caption is nearer."""
     one = seen(thing(1, "chair", "chair", (0, 0, 0), (0.5, 0.5, 0.9)), ACROSS)
     two = seen(thing(2, "chair", "chair", (3, 0, 0), (3.5, 0.5, 0.9)), ALONG)
     return {1: one, 2: two}
@@ -86,7 +87,7 @@ def pictured(entity, vector, model="clip"):
 
 
 def with_images(model="clip"):
-    """A book beside which stands that of a pair's text encoder: "fire extinguisher" is red, all labels are blue."""
+    """Return a book with a pair's text encoder: "fire extinguisher" is red, all labels are blue."""
     images = PhraseBook()
     images.add(
         ("fire extinguisher", "bottle", "vase", "chair"), np.array([[1.0, 0.0], *[[0.0, 1.0]] * 3]), model
@@ -98,7 +99,7 @@ def with_images(model="clip"):
 
 
 def unnamed(model="clip"):
-    """A red thing and a blue one, of which neither has the name that is asked for."""
+    """Return a red and a blue object, neither with the name in the query."""
     red = pictured(thing(1, "bottle", "bottle", (0, 0, 0), (0.2, 0.2, 0.5)), (1.0, 0.0), model)
     blue = pictured(thing(2, "vase", "vase", (3, 0, 0), (3.2, 0.2, 0.5)), (0.0, 1.0), model)
     return {1: red, 2: blue}
@@ -109,7 +110,7 @@ def test_an_image_admits_what_no_word_names_and_claims_nothing():
     assert not [c for c in score_query(query, unnamed(), with_images()) if c.entity_id == 2]
     (found,) = score_query(query, unnamed(), with_images())
     assert found.entity_id == 1 and found.semantic_score == pytest.approx(config.promising)
-    assert config.min_candidate < found.score < config.accept, "worth a look, not a claim"
+    assert QUERY_MIN_CANDIDATE < found.score < config.accept, "worth a look, not a claim"
 
 
 @pytest.mark.parametrize(

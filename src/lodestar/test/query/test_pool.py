@@ -1,4 +1,4 @@
-"""A pool that follows a changing scene is the pool that would be made anew."""
+"""Tests that a pool that follows a changing scene equals a newly built one."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def contents(pool: Pool) -> dict[str, object]:
 
 
 def changed(entities: dict[int, Entity], rng: np.random.Generator) -> dict[int, Entity]:
-    """The scene after some things were moved, renamed, archived, lost or found; in any order."""
+    """Return the scene after random objects were moved, renamed, archived, lost or found, in any order."""
     after = dict(entities)
     for identity in rng.choice(list(after), min(3, len(after)), replace=False).tolist():
         one = after[identity]
@@ -84,7 +84,8 @@ def test_what_has_not_changed_is_not_read_again():
     before = prepare(entities, BOOK)
     entities[1] = replace(entities[1], box_max=entities[1].box_max + 1.0)
     after = before.renewed(list(entities.values()))
-    assert after.kinds is before.kinds and after.looks is before.looks  # and with them their scores
+    # unchanged objects keep their cached scores
+    assert after.kinds is before.kinds and after.looks is before.looks
     assert after.boxes.high[0] == pytest.approx(entities[1].box_max)
     assert np.array_equal(after.boxes.high[1:], before.boxes.high[1:])
 

@@ -1,4 +1,4 @@
-"""A model that sees plans puts the first candidates in order, and nothing breaks where it does not."""
+"""Tests of a model that reorders the first candidates from drawn plans; on any fault the order is kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXT = "the chair next to the desk"
 
 
 class Fake:
-    """Answers as told; raises what is an exception."""
+    """Answers as scripted; raises an exception given as the answer."""
 
     def __init__(self, answer):
         self.answer, self.asked = answer, []
@@ -80,8 +80,9 @@ def test_one_candidate_is_not_asked_about(found):
     assert after == found[:1] and not apart and not fake.asked
 
 
-def test_only_the_first_few_are_seen(found):
-    (after, apart), fake, _ = asked(found, scores(0.2, 0.9), reranked=2)
+def test_only_the_first_few_are_seen(found, monkeypatch):
+    monkeypatch.setattr("lodestar.query.rerank.RERANKED", 2)
+    (after, apart), fake, _ = asked(found, scores(0.2, 0.9))
     assert [c.entity_id for c in after[:2]] == [found[1].entity_id, found[0].entity_id] and apart
     assert after[2:] == found[2:] and len(fake.asked[0][2]) == 2
 
@@ -89,7 +90,7 @@ def test_only_the_first_few_are_seen(found):
 def test_a_panel_shows_candidate_rivals_and_front():
     things = room()
     things[1] = replace(things[1], views=(view_from(-2.0, 0.25, 0.0),))
-    things[7] = replace(things[7], box_min=np.full(3, np.nan))  # is left out
+    things[7] = replace(things[7], box_min=np.full(3, np.nan))  # an invalid box, so the object is left out
     panel = draw_panel(1, things[1], {1, 2}, {3}, things, 0.45)
     shown = {tuple(int(v) for v in color) for color in panel.reshape(-1, 3)}
     assert {RED, BLUE, GREEN} <= shown and panel.shape == (SIZE, SIZE, 3)

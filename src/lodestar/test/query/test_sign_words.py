@@ -1,4 +1,4 @@
-"""Signs and what is written on them in queries, in names of rooms, and in directives."""
+"""Tests of signs and their texts in queries, room names and directives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of relations that a person stated: queries take them in place of the boxes while the two things are near."""
+"""Tests of relations that a person stated: queries use them instead of the boxes while both objects are near."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which entity is meant."""
+"""Tests of the choice of the entity that a query refers to."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_what_is_accepted(text, ids):
 
 
 def on_storey(entities, rise):
-    """The things, each seen from 1.5 m by a camera 0.45 m above a floor whose height is rise(x), metres."""
+    """Return the objects, each seen from 1.5 m by a camera 0.45 m above a floor of height rise(x), metres."""
     placed = {}
     for identity, one in entities.items():
         lift = np.array([0.0, 0.0, rise(one.mean[0])])
@@ -96,7 +96,7 @@ def test_the_floor_of_an_upper_storey_or_a_ramp_is_the_floor(rise):
     entities = on_storey(room() | {12: thing(12, "box", "brown box", (8.0, 0, 0), (8.3, 0.3, 0.3))}, rise)
     assert sorted(accepted("the box on the floor", entities)) == [8, 12]
     assert accepted("the mug on the floor", entities) == []
-    entities[12] = replace(entities[12], views=())  # the floor of the others
+    entities[12] = replace(entities[12], views=())  # gets the floor height of the others
     assert accepted("the mug on the floor", entities) == []
 
 
@@ -110,7 +110,7 @@ def test_a_violated_attribute_or_relation_costs_acceptance_but_not_the_candidacy
     scores = {c.entity_id: c for c in ask("find the red chair next to the desk")}
     assert scores[1].score > ACCEPT
     assert max(scores[i].score for i in (2, 4, 7)) < ACCEPT
-    assert scores[4].semantic_score == pytest.approx(1.0)  # right kind and colour: worth a look
+    assert scores[4].semantic_score == pytest.approx(1.0)  # right category and colour, so worth a look
     assert scores[1].bindings == {1: 3}
     assert scores[1].predicate_scores["NextTo desk"] > 0.9
     assert 6 not in scores
@@ -118,7 +118,7 @@ def test_a_violated_attribute_or_relation_costs_acceptance_but_not_the_candidacy
 
 def test_a_chair_of_unknown_color_ranks_between_right_and_wrong():
     order = [c.entity_id for c in ask("find the red chair")]
-    assert order == [1, 4, 7, 2, 10]  # the sofa is a seat too
+    assert order == [1, 4, 7, 2, 10]  # a sofa is a seat too
 
 
 def test_the_explanation_says_what_holds_and_what_does_not():
@@ -136,7 +136,7 @@ def test_the_explanation_says_what_holds_and_what_does_not():
         ("red", 0.0, "not red"),
         ("NextTo sofa", 0.9, "next to a sofa"),
         ("NextTo sofa", 0.6, "probably next to a sofa"),
-        ("not NextTo sofa", 1.0, "not next to a sofa"),  # which was asked for
+        ("not NextTo sofa", 1.0, "not next to a sofa"),  # the wording of the query
         ("On^ old lamp", 1.0, "with an old lamp on it"),
         ("Near chairs", 0.1, "not near chairs"),
         ("Between desk and window", 0.9, "between a desk and a window"),
@@ -146,7 +146,7 @@ def test_the_explanation_says_what_holds_and_what_does_not():
     ],
 )
 def test_what_holds_and_what_does_not_in_words(name, score, words):
-    met, unmet = reasons({name: score}, QueryConfig())
+    met, unmet = reasons({name: score})
     assert (met or unmet) == [words] and bool(met) == (score >= 0.55)
 
 

@@ -1,4 +1,4 @@
-"""Fixtures of this folder; its tests import their builders under any import mode."""
+"""Fixtures of this folder, which is put on the path so that tests import its builders."""
 
 import sys
 from pathlib import Path

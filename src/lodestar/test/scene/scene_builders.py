@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
-from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Miss, Observation
+from lodestar.mapping.instances.records import (
+    Absence,
+    CaptionVote,
+    Instance,
+    InstanceDelta,
+    Miss,
+    Observation,
+)
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.records import EntityState
 
@@ -32,7 +39,7 @@ def instance(
 
 
 def camera_at(x, y, yaw, z=0.5):
-    """(4, 4) odom <- optical frame of a camera that looks along yaw."""
+    """Return (4, 4) odom <- optical frame of a camera that looks along yaw."""
     return planar_transform(x, y, yaw, z) @ BODY_FROM_OPTICAL
 
 
@@ -45,12 +52,12 @@ def sighting(identity, stamp=1.0, pose=None, pixels=2500, label="chair", caption
 
 
 def miss(identity, stamp):
-    """It was in clear view and not detected."""
+    """Return a miss: the instance was in clear view and not detected."""
     return Miss(identity, stamp, 0.9, 400)
 
 
 class Feed:
-    """Deltas with rising revisions."""
+    """Makes deltas with rising revisions."""
 
     def __init__(self):
         self.revision = 0

@@ -1,10 +1,10 @@
-"""A map of yesterday and one of today, for tests of what changed between them."""
+"""Maps of two sessions, yesterday and today, for tests of their changes."""
 
 from __future__ import annotations
 
 from scene_builders import Feed, instance
 
-from lodestar.mapping.records import Absence
+from lodestar.mapping.instances.records import Absence
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.persistence import scene_from_archive, scene_part, scene_to_archive
 from lodestar.storage.saved_map import save_map
@@ -37,7 +37,7 @@ def save(scene, folder, saved=1_000_000.0):
 
 
 def loaded(scene):
-    """A scene that goes on with another one's saved map, and its feed."""
+    """Return a scene that continues another one's saved map, and its feed."""
     archive = scene_to_archive(scene)
     other, feed = SceneDictionary(), Feed()
     other.replace(scene_from_archive(archive, other.config, 0.0).state, 3, "abc")
@@ -47,7 +47,7 @@ def loaded(scene):
 
 
 def today():
-    """The mug stands elsewhere under a new id, the laptop is gone, sofa and book are seen again, the vase is not."""
+    """Return today's scene: the mug elsewhere under a new id, the laptop gone, sofa and book seen, the vase not."""
     scene, news = loaded(yesterday())
     news(updated=(thing(3, count=9, stamp=5.0), thing(4, count=8, stamp=5.0)))
     news(updated=(thing(20, (4.0, 4.0, 0.9), label="mug", stamp=6.0),))

@@ -1,4 +1,4 @@
-"""Amendments: all or none, taken back by their inverse, and overruled by what is seen afterwards."""
+"""Tests of amendments: all or none apply, an inverse undoes them, and later observations overrule them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scene_builders import archive, instance, sighting
 
-from lodestar.mapping.records import CaptionVote
+from lodestar.mapping.instances.records import CaptionVote
 from lodestar.scene.amendments import AmendmentRefused, Edit, EntityEdit
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary
@@ -154,7 +154,7 @@ def test_a_persons_word_of_two_things_is_published_with_the_first_and_taken_back
     assert known.entities()[1].stated == (Stated("On", 2),)
     measured = Relation("On", ("entity:1", "entity:2"), (1, 2), negated=True, author="world_model")
     found = known.amend((EntityEdit(Edit.RELATE, relation=measured),))
-    assert found.delta.updated and known.entities()[1].stated == ()  # the newest statement is no person's
+    assert found.delta.updated and known.entities()[1].stated == ()  # the newest statement is not a person's
     known.amend(found.inverse)
     assert known.entities()[1].stated == (Stated("On", 2),)
     archive = scene_to_archive(known)

@@ -1,4 +1,4 @@
-"""Boxes in plan against a search of all of them, and a mirror that finds its entities by place."""
+"""Tests of boxes in plan against a search of all, and of a mirror that finds its entities by place."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodestar.mapping.records import Merge
+from lodestar.mapping.instances.records import Merge
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.place_index import BoxIndex
 from lodestar.scene.records import Entity, EntityState, SceneDelta
 
 corner = st.floats(-20.0, 20.0)
-side = st.floats(0.0, 40.0)  # also such as fill very many cells
+side = st.floats(0.0, 40.0)  # up to boxes that fill very many cells
 boxes = st.tuples(corner, corner, side, side)
 
 

@@ -1,4 +1,4 @@
-"""Priors of kinds: a whole table, labels that never surprise it, counts that weigh against it, and their file."""
+"""Tests of category priors: a complete table, unknown labels, learned counts, and their file."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def test_a_kind_knows_its_support_and_whether_it_moves_by_itself():
 
 @pytest.mark.parametrize("hours", [2.0, 4.0, 40.0])
 def test_counts_of_things_that_move_at_another_rate_bring_the_half_life_there(hours):
-    """Seen again after 6 h: a share of them has moved that belongs to this half-life."""
+    """Seen again after 6 h, with the share of moved objects that this half-life gives."""
     moved = 1.0 - 0.5 ** (6.0 / hours)
     priors = TABLE
     for _ in range(400):
         priors = priors.learned([Watching("mug", 6 * HOUR, moved)])
     assert priors.of("mug").half_life == pytest.approx(hours * HOUR, rel=0.15)
     assert priors.of("mug").watched == 400
-    assert priors.of("bowl").half_life == half_life("bowl")  # of another kind nothing was learned
+    assert priors.of("bowl").half_life == half_life("bowl")  # other categories are unchanged
 
 
 def test_few_counts_change_little_and_impossible_ones_nothing():

@@ -1,4 +1,4 @@
-"""Entities: from instances, merges and neighbours."""
+"""Tests of entities made from instances, of merges and of neighbours."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from scene_builders import camera_at, instance, sighting
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.records import Keyframe
-from lodestar.mapping.records import CaptionVote, Merge
+from lodestar.mapping.instances.records import CaptionVote, Merge
 from lodestar.perception.frames import ImageBox
-from lodestar.scene.dictionary import SceneConfig, SceneDictionary
+from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.records import EntityState
 
 CAMERA = PinholeCamera(640, 480, 380, 380, 319.5, 239.5)
@@ -35,7 +35,7 @@ def test_label_and_caption_go_to_the_heavier_votes(scene, feed):
     )
     entity = scene.update(feed(updated=(instance(1, votes=votes),))).updated[0]
     assert (entity.label, entity.caption) == ("chair", "red chair")
-    assert entity.attributes == ("red",)  # blue has a third of the label's votes, below the 0.35 it takes
+    assert entity.attributes == ("red",)  # blue has a third of the label's votes, less than the required 0.35
 
 
 def test_captions_are_one_clean_line(scene, feed):
@@ -62,8 +62,9 @@ def test_a_much_closer_view_replaces_a_similar_one(scene, feed):
     assert [v.stamp for v in scene.entities()[1].views] == [3.0]
 
 
-def test_at_most_k_views_and_the_worst_goes(feed):
-    scene = SceneDictionary(SceneConfig(max_views=3))
+def test_at_most_k_views_and_the_worst_goes(feed, monkeypatch):
+    monkeypatch.setattr("lodestar.scene.views.SCENE_MAX_VIEWS", 3)
+    scene = SceneDictionary()
     scene.update(feed(updated=(instance(1),)))
     pixels = [2000, 400, 3000, 6000]
     for quarter, count in enumerate(pixels):
@@ -86,7 +87,7 @@ def test_a_merge_passes_everything_to_the_winner(scene, feed):
     assert scene.resolve(1) == 2
     scene.update(
         feed(observations=(sighting(1, stamp=9.0),))
-    )  # a late observation of the loser counts for the winner
+    )  # a late observation of the merged instance counts for the remaining one
     assert scene.entities()[2].last_seen == 9.0
 
 
@@ -136,7 +137,7 @@ def test_a_view_that_was_not_kept_becomes_the_look_of_a_keyframe_like_it(scene, 
     box, pose = ImageBox(5, 6, 40, 40), camera_at(-2.2, 0.1, 0.05)
     keyframe = Keyframe(7, 3.0, pose, CAMERA, {1: box})
     if late:
-        scene.link_keyframe(keyframe)  # before the instance was confirmed
+        scene.link_keyframe(keyframe)  # a keyframe from before the instance was confirmed
     scene.update(feed(updated=(instance(1),)))
     scene.update(feed(observations=(sighting(1, stamp=4.0),)))
     if not late:

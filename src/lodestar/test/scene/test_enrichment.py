@@ -1,4 +1,4 @@
-"""Captions and vectors that come later: the queue, the templates, fusion by visibility, and what goes wrong."""
+"""Tests of late captions and vectors: queue, templates, fusion by visibility, and faults."""
 
 from __future__ import annotations
 
@@ -8,17 +8,24 @@ from scene_builders import Feed, camera_at, instance, sighting
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.records import Keyframe
-from lodestar.mapping.records import CaptionVote, Merge
+from lodestar.mapping.instances.records import CaptionVote, Merge
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.dictionary import SceneDictionary
-from lodestar.scene.enrichment import Enricher, EnrichmentTask, TemplateCaptioner, crop_color, crop_of
+from lodestar.scene.enrichment import (
+    Enricher,
+    Enrichment,
+    EnrichmentTask,
+    TemplateCaptioner,
+    crop_color,
+    crop_of,
+)
 from lodestar.scene.fusion import FusedVector, add_weight, fuse_captions
 from lodestar.scene.records import View
 
 
 class Book:
-    """Every phrase has its own axis, in the order of asking."""
+    """Phrase book in which every phrase has a separate axis, in the order of requests."""
 
     model = "axes"
 
@@ -63,7 +70,7 @@ def test_a_new_entity_and_one_with_a_new_view_are_queued_once(scene, feed):
     enricher(scene).work()
     assert scene.enrichments_waiting == 0
     scene.update(feed(observations=(sighting(1, stamp=5.0),)))
-    scene.update(feed(observations=(sighting(1, stamp=6.0),)))  # from the same side: no new view
+    scene.update(feed(observations=(sighting(1, stamp=6.0),)))  # from the same side, so no new view
     assert scene.enrichments_waiting == 1
 
 
@@ -80,10 +87,10 @@ def test_vectors_are_written_back_and_come_with_the_next_delta(scene, feed):
 
 def test_vectors_are_fused_by_visibility(scene, feed):
     scene.update(feed(updated=(instance(1),)))
-    near = sighting(1, stamp=2.0, pixels=2500, caption="red seat")  # 8 letters: axis 0
+    near = sighting(1, stamp=2.0, pixels=2500, caption="red seat")  # 8 letters give axis 0
     far = sighting(
         1, stamp=3.0, pixels=100, caption="red chair", pose=camera_at(-4, 0, 0)
-    )  # 9 letters: axis 1
+    )  # 9 letters give axis 1
     scene.update(feed(observations=(near, far)))
     enricher(scene).work()
     vector = scene.flush().updated[0].embeddings["caption"].vector
@@ -103,9 +110,9 @@ def test_an_entity_that_is_gone_meanwhile_is_left_out(scene, feed):
     tasks = scene.take_enrichments(8)
     scene.update(feed(removed=(2,), merges=(Merge(1, 9),)))
     for each in tasks:
-        scene.enrich(each.entity_id, each.label, "tall chair", "m", np.eye(4)[0])
+        scene.enrich(Enrichment(each.entity_id, each.label, "tall chair", "m", np.eye(4)[0]))
     scene.return_enrichments([2])
-    assert scene.enrichments_waiting == 1  # the winner of the merge
+    assert scene.enrichments_waiting == 1  # only the merged entity waits
     assert scene.flush().updated[0].embeddings["caption"].model == "m"
 
 

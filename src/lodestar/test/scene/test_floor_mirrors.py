@@ -1,4 +1,4 @@
-"""Mirrors of a building and of the robot's floor, over invented buildings, things and changes of floor."""
+"""Property tests of the mirrors of a building and of the robot's floor."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.floors.records import UNKNOWN, Building, Floor
-from lodestar.mapping.records import Merge
+from lodestar.mapping.instances.records import Merge
 from lodestar.scene.floor_mirrors import FloorMirrors
 from lodestar.scene.records import Entity, EntityState, Region, SceneDelta
 from lodestar.scene.regions import RegionMap
 
-STOREY = 3.0  # m
+STOREY = 3.0  # m, height of a storey
 
 
 def thing(identity: int, height: float, state: EntityState = EntityState.ACTIVE) -> Entity:
-    """A thing at the same x, y as every other one."""
+    """Return an entity at a fixed x, y."""
     middle = np.array([1.0, 2.0, height])
     return Entity(
         identity, "chair", "chair", middle, np.eye(3) * 0.01, middle - 0.2, middle + 0.2, state=state

@@ -1,4 +1,4 @@
-"""The follower of the scene under reordering, loss, doubling, restarts, and changes while it pages."""
+"""Tests of the scene's follower under reordering, loss, duplicates, restarts, and changes during paging."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import pytest
 from scene_builders import Feed, archive, instance, sighting
 
 from lodestar.mapping.follower import ALL, Cursor, Follower, Part
-from lodestar.mapping.records import Absence, Merge
+from lodestar.mapping.instances.records import Absence, Merge
 from lodestar.scene import journal
 from lodestar.scene.dictionary import SceneConfig, SceneDictionary
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState, SceneDelta
 
-SCHEDULES = 400  # 20,000 were run once
+SCHEDULES = 400  # number of random schedules; 20,000 were run once
 CONFIG = SceneConfig(max_delta=3, max_archived=4)
 
 
 class Owner:
-    """A scene dictionary with its process: it changes at random, and may start again from nothing or from a load."""
+    """Scene dictionary in its process: changes at random, and may restart empty or from a load."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance, self.start = chance, 0
@@ -66,7 +66,7 @@ class Owner:
 
 
 class Copy:
-    """A follower and its mirror, which is checked after each step: it shows one revision whole, and none before it."""
+    """Follower with its mirror; checks after each step that the mirror equals one revision and never goes back."""
 
     def __init__(self, archived: bool, owner: Owner | None = None) -> None:
         self.follower: Follower[SceneDelta] = Follower()
@@ -91,7 +91,7 @@ class Copy:
 
 
 def run(seed: int, sizes: tuple[int, ...]) -> None:
-    """One schedule; at its end the network is calm, and the mirror must equal the scene."""
+    """Run one random schedule; after the network has settled, the mirror must equal the scene."""
     chance = random.Random(seed)
     archived, size = chance.random() < 0.5, chance.choice(sizes)
     owner = Owner(chance)
@@ -119,7 +119,7 @@ def run(seed: int, sizes: tuple[int, ...]) -> None:
             if answer is None:
                 answer = owner.page(request.since, size, archived)
                 if chance.random() < 0.7:
-                    answers.append((request, answer))  # on its way
+                    answers.append((request, answer))  # answers that are not delivered yet
                     continue
             if chance.random() < loss:
                 copy.follower.give_up(request)
@@ -139,7 +139,7 @@ def calm(owner, copy, stream, answers, size, archived) -> None:
         copy.apply(copy.follower.hear(delta))
     for request, answer in answers:
         copy.apply(copy.follower.answer(request, *(answer or owner.page(request.since, size, archived))))
-    copy.follower.doubt()  # as after a time of silence
+    copy.follower.doubt()  # as after a timeout
     for _ in range(200):
         request = copy.follower.request()
         if request is None:
@@ -151,7 +151,7 @@ def calm(owner, copy, stream, answers, size, archived) -> None:
 
 
 def same(one: dict[int, Entity], other: dict[int, Entity]) -> bool:
-    """Entities are records that are published once: the same thing in the same state is one object."""
+    """Return whether both hold identical objects; a record in one state is published only once."""
     return one.keys() == other.keys() and all(one[i] is other[i] for i in one)
 
 
@@ -179,7 +179,7 @@ THING = (np.zeros(3), np.eye(3), np.zeros(3), np.ones(3))
 
 @pytest.fixture
 def copy() -> Copy:
-    """It knows 500 entities at revision 100."""
+    """Return a follower that knows 500 entities at revision 100."""
     copy = Copy(archived=True)
     copy.apply(copy.follower.answer(copy.follower.request(), delta(100, 0, *range(1, 501)), ALL))
     assert copy.follower.request() is None
@@ -198,7 +198,7 @@ def test_a_late_gap_fill_empties_nothing(copy):
 
 
 def test_a_scene_that_changes_while_it_is_paged_is_paged_once(scene, feed):
-    """Ten changes between any two pages: with pages of one revision it would never end."""
+    """Ten changes occur between any two pages, so paging that restarts per revision would never end."""
     scene.update(feed(updated=tuple(instance(i, (i, 0, 0)) for i in range(1, 41))))
     while scene.flush().updated:
         pass

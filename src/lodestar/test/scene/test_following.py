@@ -1,4 +1,4 @@
-"""Deltas, pages and sessions: how others follow the dictionary."""
+"""Tests of deltas, pages and sessions, by which others follow the dictionary."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from scene_builders import Feed, archive, instance, sighting
 
 from lodestar.geometry.poses import planar_transform
 from lodestar.mapping.follower import pages_of
-from lodestar.mapping.records import Absence, Merge
+from lodestar.mapping.instances.records import Absence, Merge
 from lodestar.scene.dictionary import SceneConfig, SceneDictionary
 from lodestar.scene.mirror import SceneMirror
 
@@ -29,7 +29,7 @@ def test_an_older_delta_is_ignored_and_counted(scene, feed):
 
 
 def test_a_voxel_map_that_was_started_again_takes_nothing_along(scene, feed):
-    """Its process died: the next session of the same name may know less, and nothing is gone."""
+    """The voxel map's process died: its next session may know less, and no entity is removed for that."""
     scene.update(
         feed(session_id="abc", updated=(instance(1), instance(2, (3, 0, 0)), instance(3, (6, 0, 0))))
     )
@@ -47,7 +47,7 @@ def test_what_the_voxel_map_has_lost_is_taken_over_by_the_same_thing_seen_again(
     )
     again = Feed()
     scene.update(again(session_id="abc+1", updated=(instance(1),)))
-    scene.claim("abc", [])  # pages that come late from the session before say nothing
+    scene.claim("abc", [])  # late pages of the previous session are ignored
     assert scene.counts["orphans"] == 0
     scene.claim("abc+1", [1])
     assert scene.counts["orphans"] == 2 and set(scene.entities()) == {1, 2, 3}
@@ -65,7 +65,7 @@ def test_what_the_voxel_map_has_lost_is_taken_over_by_the_same_thing_seen_again(
 
 
 def test_what_is_seen_again_before_the_voxel_maps_list_has_come_takes_over_too(scene, feed):
-    """The list is paged; on a busy machine new instances are confirmed before it is there."""
+    """The list is paged; on a busy machine new instances are confirmed before it arrives."""
     scene.update(feed(session_id="abc", updated=(instance(1), instance(2, (3, 0, 0)))))
     again = Feed()
     twin = instance(12, (3.1, 0, 0), stamp=9.0)
@@ -74,7 +74,7 @@ def test_what_is_seen_again_before_the_voxel_maps_list_has_come_takes_over_too(s
     assert set(scene.entities()) == {1, 2, 12, 13}
     mirror = SceneMirror()
     mirror.take(scene.delta_since(0)[0])
-    delta = scene.claim("abc+1", [12])  # it was written before 13 was confirmed
+    delta = scene.claim("abc+1", [12])  # the list was written before 13 was confirmed
     assert delta.merges == (Merge(2, 12),) and scene.resolve(2) == 12
     assert set(scene.entities()) == {1, 12, 13} and scene.counts["orphans"] == 2
     assert mirror.apply(delta) and set(mirror.entities) == {1, 12, 13}

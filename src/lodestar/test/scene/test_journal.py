@@ -1,4 +1,4 @@
-"""The order in which changed entities are published: those that were seen first, and every one in bounded time."""
+"""Tests of the order in which changed entities are published: oldest first, and each within a bounded time."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_what_is_seen_does_not_wait_for_thousands_that_a_correction_moved_and_th
     for identity in moved:
         journal.mark(identity)
     for frame in range(100):
-        for identity in range(4000 + frame, 4200 + frame):  # more than a delta takes
+        for identity in range(4000 + frame, 4200 + frame):  # more entities than fit into one delta
             journal.mark(identity, seen=True)
             seen.add(identity)
         batch = publish(journal, 100)

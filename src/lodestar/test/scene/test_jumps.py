@@ -1,4 +1,4 @@
-"""What hangs on the map moves with jumps of map <- odom."""
+"""Tests that map data moves with jumps of map <- odom."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scene_builders import camera_at, instance, sighting
 
 from lodestar.geometry.poses import inverse, planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.mapping.records import Absence
+from lodestar.mapping.instances.records import Absence
 from lodestar.scene.records import EntityState
 
 
@@ -32,7 +32,7 @@ def test_small_corrections_leave_the_views_alone(scene, feed):
 
 
 def turned_about(x, y, angle):
-    """A correction that turns the map about a place in it."""
+    """Return a correction that turns the map about a place in it."""
     there = planar_transform(x, y, 0.0)
     return there @ planar_transform(0.0, 0.0, angle) @ inverse(there)
 
@@ -41,7 +41,8 @@ def test_a_jump_counts_by_how_far_it_moves_the_camera_not_the_origin_of_odometry
     far = camera_at(38.0, 0.0, 0.0)
     scene.update(feed(updated=(instance(1, (40.0, 0.0, 0.5)),)))
     scene.update(feed(observations=(sighting(1, pose=far),)))
-    turn = planar_transform(0.0, 0.0, math.radians(1.0))  # nothing at the origin, 0.7 m where the robot is
+    # moves the map's origin by nothing, the robot's place by 0.7 m
+    turn = planar_transform(0.0, 0.0, math.radians(1.0))
     scene.update(feed(map_from_odom=turn, observations=(sighting(1, pose=far),)))
     assert scene.counts["jumps"] == 1
     assert np.allclose(scene.entities()[1].views[0].map_from_camera, turn @ far)
@@ -108,7 +109,7 @@ def test_ids_of_regions_go_on_through_a_jump(scene, feed):
     scene.find_regions(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)))
     before = {i: r.centroid for i, r in scene.regions.items()}
     scene.update(feed())
-    jump = planar_transform(0.0, 4.9, 0.0)  # by a room
+    jump = planar_transform(0.0, 4.9, 0.0)  # by the length of a room
     scene.update(feed(map_from_odom=jump))
     scene.find_regions(OccupancyGrid2D(cells, 0.1, (0.0, 4.9)))
     assert len(before) == 2 and set(scene.regions) == set(before)
@@ -117,7 +118,7 @@ def test_ids_of_regions_go_on_through_a_jump(scene, feed):
 
 
 def ring_of_cameras():
-    """Camera poses round a square of 20 m, one each half metre and second."""
+    """Return camera poses round a square of 20 m, one each half metre and second."""
     corners = np.array([(0.0, 0.0), (20.0, 0.0), (20.0, 20.0), (0.0, 20.0), (0.0, 0.0)])
     places = [
         corners[k] + (corners[k + 1] - corners[k]) * step / 40.0 for k in range(4) for step in range(40)

@@ -1,4 +1,4 @@
-"""When an entity is doubted, archived and back again."""
+"""Tests of doubting, archiving and restoring entities."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scene_builders import archive, camera_at, instance, miss, sighting
 
-from lodestar.mapping.records import Absence, CaptionVote, Merge
+from lodestar.mapping.instances.records import Absence, CaptionVote, Merge
 from lodestar.scene.dictionary import SceneConfig, SceneDictionary
 from lodestar.scene.records import EntityState
 
@@ -97,7 +97,7 @@ def test_another_kind_of_thing_in_an_archived_ones_place_is_new(scene, feed):
 
 
 def test_misses_in_clear_view_bring_doubt_and_end_in_the_archive(feed):
-    scene = SceneDictionary(SceneConfig(scan_interval=1.0))
+    scene = SceneDictionary()
     scene.update(feed(updated=(instance(1), instance(2, (0.0, 0.6, 0.5))), stamp=1.0))
     confidences = []
     for scan in range(46):
@@ -119,7 +119,7 @@ def test_only_one_miss_per_interval_counts(scene, feed):
 
 
 def test_being_near_and_in_mid_image_is_no_miss(scene, feed):
-    """Without the depth image's word nothing is doubted: it may have been hidden."""
+    """Without depth evidence an entity is not doubted, because it may have been hidden."""
     scene.update(feed(updated=(instance(1), instance(2, (0, 0.6, 0.5)))))
     scene.assign_regions(np.ones((100, 100), np.uint16), (-5.0, -5.0), 0.1, [(1, 100.0, (0.0, 0.0), ())])
     for scan in range(46):
@@ -145,4 +145,4 @@ def test_only_the_newest_of_the_archive_are_kept(feed):
         archive(scene, feed, identity)
     assert set(scene.entities()) == {1, 2, 4, 5}
     assert scene.counts["pruned"] == 1
-    assert scene.delta_since(0)[0].removed == ()  # a newcomer has never heard of it
+    assert scene.delta_since(0)[0].removed == ()  # a new subscriber has never known the entity

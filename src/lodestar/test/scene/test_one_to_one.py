@@ -1,4 +1,4 @@
-"""Assignment over sparse pairs, against every assignment written out."""
+"""Tests of assignment over sparse pairs, against a list of all assignments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lodestar.scene.one_to_one import Pairs, best_pairs, pair_probabilities
 
 
 def every_assignment(pairs):
-    """All one-to-one assignments as sets of pairs, with their weights."""
+    """Return all one-to-one assignments as sets of pairs, with their weights."""
     found = []
     table = {(i, j): (e, w) for e, (i, j, w) in enumerate(zip(pairs.rows, pairs.columns, pairs.weights))}
     rows, columns = pairs.shape

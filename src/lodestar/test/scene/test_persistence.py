@@ -1,4 +1,4 @@
-"""The scene as a file: nothing is lost, the voxel map may go on with it, and what is no scene is refused."""
+"""Tests of scene files: nothing is lost, a voxel map can continue them, and invalid files are refused."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from scene_builders import Feed, camera_at, instance, sighting
 
 from lodestar.geometry.poses import planar_transform
 from lodestar.mapping.follower import pages_of
-from lodestar.mapping.records import Absence, Merge
+from lodestar.mapping.instances.records import Absence, Merge
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary
+from lodestar.scene.enrichment import Enrichment
 from lodestar.scene.export import entities_to_json
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.persistence import BadScene, scene_from_archive, scene_to_archive
@@ -23,7 +24,7 @@ CONFIG = SceneConfig()
 
 
 def lively(session="abc"):
-    """A scene in which everything has happened, and the feed that goes on with it."""
+    """Return a scene with entities in every state, and the feed that continues it."""
     scene, feed = SceneDictionary(map_id=4), Feed()
     common = {"map_id": 4, "session_id": session}
     things = tuple(instance(i, (0.8 * i, 0, 0.5), caption=f"red chair {i}") for i in range(1, 7))
@@ -39,7 +40,7 @@ def lively(session="abc"):
         scene.update(feed(absences=(Absence(4, 3.0, 1.0),), **common))
     scene.assign_regions(np.ones((100, 100), np.uint16), (-5.0, -5.0), 0.1, [(1, 100.0, (0.0, 0.0), ())])
     scene.take_enrichments(9)
-    scene.enrich(1, "chair", "", "m", np.eye(7)[2])
+    scene.enrich(Enrichment(1, "chair", "", "m", np.eye(7)[2]))
     while scene.flush().updated:
         pass
     return scene, feed
@@ -130,7 +131,7 @@ def test_the_voxel_map_goes_on_under_the_next_name_of_its_session():
 
 
 def test_a_dictionary_that_was_started_again_goes_on_where_it_was():
-    """Voxel map and odometry went on meanwhile: the session is the same, and a jump since then is followed."""
+    """Voxel map and odometry went on meanwhile, in the same session; a jump since then is followed."""
     scene, feed = lively()
     moved = planar_transform(0.5, 0.0, 0.0)
     scene.update(feed(map_id=4, session_id="abc", observations=(sighting(1, stamp=5.0),)))
@@ -155,13 +156,21 @@ def test_a_dictionary_that_was_started_again_goes_on_where_it_was():
     assert other.counts["source_restarts"] == 1 and set(other.entities()) == set(scene.entities())
 
 
-def test_late_deltas_of_the_session_before_do_not_clear_what_was_loaded():
+@pytest.mark.parametrize("known", [False, True])
+def test_late_deltas_of_the_session_before_do_not_clear_what_was_loaded(known):
     running, feed = SceneDictionary(), Feed()
-    running.update(feed(session_id="run", updated=(instance(8),)))
-    go_on(running, scene_to_archive(lively()[0]))
+    if known:
+        running.update(feed(session_id="run", updated=(instance(8),)))
+    take_back = go_on(running, scene_to_archive(lively()[0]))
+    if not known:
+        running.retire("run")
     running.flush()
     assert running.update(feed(session_id="run", updated=(instance(8),))).removed == ()
     assert 8 not in running.entities() and 1 in running.entities()
+    take_back()
+    assert 8 in {
+        entity.id for entity in running.update(feed(session_id="run", updated=(instance(8),))).updated
+    }
 
 
 def test_a_map_that_is_loaded_again_goes_on_in_the_session_after():

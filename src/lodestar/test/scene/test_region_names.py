@@ -1,4 +1,4 @@
-"""What an operator calls a room lasts: regions grow and are found anew, the map jumps, and is saved."""
+"""Tests that operators' room names persist while regions grow and are recomputed, the map jumps, and is saved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar.scene.regions import RegionMap, is_called
 
 
 def rooms(split: int = 20) -> RegionMap:
-    """Regions 1 and 2, 4 m high, left and right of `split` cells of 0.1 m."""
+    """Return regions 1 and 2, 4 m high, left and right of `split` cells of 0.1 m."""
     mask = np.ones((40, 40), np.uint16)
     mask[:, split:] = 2
     found = RegionMap(0.3)

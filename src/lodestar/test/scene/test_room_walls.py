@@ -1,4 +1,4 @@
-"""Things of different rooms are beside each other only where nothing but an opening lies between them."""
+"""Tests that objects in different rooms count as neighbours only through an opening."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from lodestar.scene.regions import RegionMap
 from lodestar.scene.room_walls import walled_off
 
 CELL = 0.1
-DOOR = (6.0, 7.0)  # m of y, of the opening in the wall at x = 4.9 to 5.1 m
+DOOR = (6.0, 7.0)  # y range, m, of the opening in the wall at x = 4.9 to 5.1 m
 
 
 def two_rooms(wall: int = 2) -> RegionMap:
-    """Two rooms of 5 m by 10 m, with a doorway in the wall of so many cells; 0 = they only have different names."""
+    """Return two rooms of 5 m by 10 m with a doorway in a wall of `wall` cells; 0 = rooms that differ only in name."""
     mask = np.ones((100, 100), np.uint16)
     mask[:, 50:] = 2
     if wall:
@@ -33,7 +33,7 @@ def two_rooms(wall: int = 2) -> RegionMap:
 
 
 def is_walled(rooms, one, other, regions=None):
-    """Whether two boxes, (x, y, side) of the middle in plan, are walled off from each other, either way round."""
+    """Return whether two boxes, (x, y, side) in plan, are separated by a wall; checks both orders."""
     low, high = (np.array([[b[0] + k * b[2] / 2, b[1] + k * b[2] / 2, 0.45 * (k + 1)] for b in (one, other)])
                  for k in (-1, 1))  # fmt: skip
     region = np.array(regions or rooms.at((low + high) / 2.0), int)
@@ -55,7 +55,8 @@ def test_things_of_one_room_are_never_walled_off(one, other):
 def test_a_wall_is_between_unless_the_line_leads_through_the_doorway(one, other):
     rooms = two_rooms()
     share = (5.0 - one[0]) / (other[0] - one[0])
-    crossing = one[1] + share * (other[1] - one[1])  # of the line between the middles, at the wall
+    # y at which the line between the centres crosses the wall
+    crossing = one[1] + share * (other[1] - one[1])
     if DOOR[0] <= crossing <= DOOR[1]:
         assert not is_walled(rooms, one, other)
     if min(one[1], other[1]) > DOOR[1] + 1.5 or max(one[1], other[1]) < DOOR[0] - 1.5:
@@ -71,7 +72,7 @@ def test_a_boundary_without_a_wall_keeps_nothing_apart_that_is_near(one, other):
 
 @given(st.floats(0.5, 9.5), st.floats(0.5, 1.2), st.floats(-0.15, 0.15), st.floats(0.1, 0.5), st.booleans())
 def test_a_thing_on_the_boundary_of_two_regions_of_one_room_hides_no_opening(y, side, shift, small, left):
-    """It stands where the opening is: its own cells are those of neither region."""
+    """The object stands in the opening, so its own cells belong to neither region."""
     rooms, mask = RegionMap(0.5), np.ones((100, 100), np.uint16)
     mask[:, 50:] = 2
     cells = [round((middle - side / 2) / CELL) for middle in (5.0 + shift, y)]
@@ -115,7 +116,7 @@ def test_the_openings_move_with_the_map_and_are_shared_by_copies():
     assert len(before) == 10 and before[:, 0] == pytest.approx(5.0)
     assert DOOR[0] <= before[:, 1].min() and before[:, 1].max() <= DOOR[1]
     np.testing.assert_array_equal(same.openings(1, 2), before)
-    rooms.at(before)  # fills the cells of no room
+    rooms.at(before)  # fills the cells that belong to no room
     rooms.move(MapCorrection(planar_transform(1.0, 0.0, 0.0)))
     assert not same.is_as(rooms)
     np.testing.assert_allclose(rooms.openings(1, 2), before + np.array([1.0, 0.0]))

@@ -1,11 +1,11 @@
-"""Movers as entities: they end with their clock, and those who followed a predecessor hear of it."""
+"""Tests of movers as entities: they end by their own clock, and followers of a predecessor are updated."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from lodestar.mapping.mover_tracks import FIRST_TRACK
-from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta
+from lodestar.mapping.instances.records import CaptionVote, Instance, InstanceDelta
+from lodestar.mapping.movers.mover_tracks import FIRST_TRACK
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.persistence import scene_from_archive, scene_to_archive
@@ -60,7 +60,7 @@ def test_a_person_ends_also_where_no_images_come_any_more_and_others_hear_of_it(
 
 
 def test_a_person_stays_whatever_the_cameras_clock_and_ends_when_nothing_more_comes(monkeypatch):
-    """A camera that is hours off, or a bag without a clock: only what passed since the last image counts."""
+    """For a camera that is hours off, or a bag without a clock, only the time since the last image counts."""
     steady = [7.0]
     monkeypatch.setattr(CarriedStamp.__init__, "__defaults__", (lambda: steady[0],))
     scene = SceneDictionary(map_id=1, session_id="a")

@@ -1,4 +1,4 @@
-"""Changes of things between two sessions: stayed, moved, came, went, or not to be known."""
+"""Tests of changes of objects between two sessions: stayed, moved, came, went, or unknown."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ import pytest
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.change_pairs import Sight
 from lodestar.scene.change_report import report_json, report_lines, sentence_of
-from lodestar.scene.config import ChangeConfig
 from lodestar.scene.records import Embedding
 from lodestar.scene.session_changes import ChangeKind, compare_sessions, watchings_of
 
 HOURS = 3600.0
-PRIORS, CONFIG = CategoryPriors(), ChangeConfig()
+PRIORS = CategoryPriors()
 
 
 def sight(identity, label, *place, watched=1.0, **more):
@@ -32,7 +31,7 @@ ROOM = (
 
 
 def compare(before, after, hours=4.0, priors=PRIORS):
-    return compare_sessions(before, after, hours * HOURS, priors, CONFIG)
+    return compare_sessions(before, after, hours * HOURS, priors)
 
 
 def kinds(changes):
@@ -55,7 +54,7 @@ def test_a_mug_on_another_table_has_moved_and_keeps_its_identity():
     moved = changes[0]
     assert moved.kind is ChangeKind.MOVED and moved.after.id == 21
     assert moved.distance == pytest.approx(3.0) and moved.probability > 0.5
-    assert len(changes) == 5  # it is not told as new too
+    assert len(changes) == 5  # the moved object is not reported as new too
 
 
 def test_what_is_not_found_in_view_is_gone_and_what_nobody_looked_at_is_unknown():
@@ -116,7 +115,7 @@ def test_a_table_of_another_size_is_another_table():
 
 
 def test_what_moves_often_is_sooner_believed_to_have_moved():
-    """The same sight: a book and a wardrobe of which another stands elsewhere now, their places out of view."""
+    """Equal observations of a book and a wardrobe: a similar one is elsewhere, the old place is out of view."""
     chances = []
     for label in ("wardrobe", "book"):
         before = [sight(1, label, 0.0, 0.0, watched=0.0), sight(2, "sofa", 4.0, 4.0)]
@@ -166,7 +165,7 @@ def test_things_by_the_thousand_take_no_square_of_them():
     moved = [replace(s, mean=s.mean + rng.normal(0, 0.03, 3)) for s in many]
     from lodestar.scene.change_pairs import weigh
 
-    pairs = weigh(many, moved, HOURS, PRIORS, CONFIG).pairs
+    pairs = weigh(many, moved, HOURS, PRIORS).pairs
     assert len(pairs.rows) < 40 * len(many)
 
 

@@ -1,4 +1,4 @@
-"""Signs as entities: agreement of views, corrections of the map, saves, and the rooms that plates name."""
+"""Tests of signs as entities: agreement of views, map corrections, saving, and rooms named by plates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
-from lodestar.mapping.records import InstanceDelta
+from lodestar.mapping.instances.records import InstanceDelta
 from lodestar.perception.frames import ImageBox
 from lodestar.perception.sign_text import MAX_TEXT, SIGN, sign_caption, sign_text
 from lodestar.perception.signs import SignReading, SignSight
@@ -44,7 +44,7 @@ def texts(scene: SceneDictionary) -> list[str]:
 def test_two_views_that_agree_make_an_entity_and_one_view_none():
     scene = SceneDictionary()
     scene.take_signs(reading(sight("204")))
-    for k in range(5):  # the same image again is no other view
+    for k in range(5):  # the same image again does not count as another view
         scene.take_signs(reading(sight("204"), stamp=2.0 + k))
     assert texts(scene) == []
     delta = scene.take_signs(reading(sight("204", place=(1.02, 2.0, 1.26)), x=1.3, stamp=9.0))
@@ -122,7 +122,7 @@ def test_a_restarted_voxel_map_does_not_take_signs_for_lost():
     scene.update(InstanceDelta(3.0, 1, 0, session_id="a+1"))
     scene.claim("a+1", ())
     assert scene.counts["orphans"] == 0 and texts(scene) == ["204"]
-    scene.update(InstanceDelta(4.0, 1, 0, session_id="b"))  # another map
+    scene.update(InstanceDelta(4.0, 1, 0, session_id="b"))  # a new map session
     assert texts(scene) == []
 
 
@@ -150,7 +150,7 @@ def test_whatever_is_read_never_ends_the_scene(seen):
 
 
 def rooms() -> RegionMap:
-    """A corridor (1) of 2 m, and behind its wall two rooms (2, 3) with a doorway each at x = 2 and x = 6."""
+    """Return a corridor (1) of 2 m, and behind its wall two rooms (2, 3) with doorways at x = 2 and x = 6."""
     mask = np.zeros((60, 80), np.uint16)
     mask[:20] = 1
     mask[21:, :39], mask[21:, 41:] = 2, 3
@@ -171,7 +171,7 @@ def test_a_plate_beside_a_door_names_the_room_behind_its_wall():
     plate(scene, "204", 2.8)
     plate(scene, "MILLER", 2.8, y=2.0)
     plate(scene, "KITCHEN", 5.2)
-    plate(scene, "EXIT", 7.9, normal=np.array([-1.0, 0.0, 0.0]), y=1.0)  # at the end of the corridor
+    plate(scene, "EXIT", 7.9, normal=np.array([-1.0, 0.0, 0.0]), y=1.0)  # a plate at the end of the corridor
     named = plates_by_region(signs_of(scene.state.records), rooms())
     assert set(named[2]) >= {"204"} and named[3] == ("KITCHEN",) and 1 not in named
 
@@ -233,8 +233,8 @@ def test_more_signs_that_wait_than_are_kept_leave_those_that_are_agreed():
         scene.take_signs(reading(sight("204"), x=0.5 + 0.5 * k, stamp=float(k)))
     once = [sight(f"SHOP {k}", place=(2.0 + k, 2.0, 1.25)) for k in range(600)]
     scene.take_signs(reading(*once, x=2.0, stamp=5.0))
-    scene.take_signs(reading(once[-1], x=3.0, stamp=6.0))  # the newest still waited
-    scene.take_signs(reading(once[0], x=4.0, stamp=7.0))  # the oldest was forgotten
+    scene.take_signs(reading(once[-1], x=3.0, stamp=6.0))  # the newest was still waiting, so it is confirmed
+    scene.take_signs(reading(once[0], x=4.0, stamp=7.0))  # the oldest was dropped
     assert texts(scene) == ["204", "SHOP 599"]
 
 

@@ -1,4 +1,4 @@
-"""Views, captions, adjacency, regions, similarity fields and the mirror's refusals."""
+"""Tests of views, captions, adjacency, regions, similarity fields and a mirror's rejections."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scene_builders import Feed, instance, sighting
 
-from lodestar.mapping.records import CaptionVote
+from lodestar.mapping.instances.records import CaptionVote
 from lodestar.scene.adjacency import Covisibility, hellinger_distance
 from lodestar.scene.captions import clean_text, elect, merge_votes
 from lodestar.scene.dictionary import SceneDictionary
@@ -73,7 +73,7 @@ def test_a_view_that_was_not_sure_of_the_colour_is_no_vote_against_it():
     assert elect(votes, 0.35)[2] == ("red",)
     votes.append(
         CaptionVote("chair", "blue wooden chair", 1.2)
-    )  # what tells no material is no vote against wood
+    )  # a caption without a material does not vote against wood
     assert elect(votes, 0.35)[2] == ("blue", "red", "wooden")
 
 
@@ -83,7 +83,8 @@ def test_votes_without_a_colour_change_none_that_is_elected_while_a_tenth_of_all
     colors = rng.permutation(["red", "blue", "gray", "black", "white"])[: rng.integers(1, 5)]
     votes = [CaptionVote("chair", f"{color} chair", float(rng.uniform(0.1, 5.0))) for color in colors]
     told = sum(vote.weight for vote in votes)
-    for weight in rng.uniform(0.0, 2.4 * told, 5):  # 0.35 of those told is a tenth of all at 2.5
+    # at 2.5, 0.35 of the votes with a colour are a tenth of all votes
+    for weight in rng.uniform(0.0, 2.4 * told, 5):
         assert elect([*votes, CaptionVote("chair", "chair", float(weight))], 0.35)[2] == elect(votes, 0.35)[2]
     assert elect([*votes, CaptionVote("chair", "chair", 10.0 * told)], 0.35)[2] == ()
 

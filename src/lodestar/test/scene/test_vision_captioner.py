@@ -1,4 +1,4 @@
-"""Captions of a vision model on good and bad days: nobody waits for it, and the template stands in."""
+"""Tests of captions by a vision model, with and without faults: no caller waits, and the template is the fallback."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from zlib import crc32
 import numpy as np
 import pytest
 from scene_builders import Feed, camera_at, instance, sighting
+from waiting import PATIENCE
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.records import Keyframe
-from lodestar.mapping.records import CaptionVote
+from lodestar.mapping.instances.records import CaptionVote
 from lodestar.models.chat import BadAnswer, ChatUnavailable
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.captioner import VisionDescriber
@@ -35,7 +36,7 @@ class Book:
 
 
 class Chat:
-    """Says what it is told to: text, or an error."""
+    """Chat model with a scripted text or error."""
 
     def __init__(self):
         self.answer = json.dumps(
@@ -52,7 +53,7 @@ class Chat:
 
 
 class Bench:
-    """A scene with chairs, seen in keyframes, whose captions say no more than the label."""
+    """Scene with chairs, seen in keyframes, whose captions repeat the label."""
 
     def __init__(self, count=1):
         self.scene, self.feed, self.chat = SceneDictionary(), Feed(), Chat()
@@ -103,7 +104,7 @@ def test_it_is_asked_again_only_where_a_view_shows_much_more():
     bench = Bench()
     bench.enrich()
     bench.captioner.work()
-    bench.see(1, 8.0, (3.0, -2.0, 1.57), pixels=400)  # from another side, no better
+    bench.see(1, 8.0, (3.0, -2.0, 1.57), pixels=400)  # from another side, but no better view
     bench.enrich()
     assert not bench.captioner.waiting
     bench.see(1, 9.0, (3.0, 2.0, -1.57), pixels=20_000)
@@ -176,17 +177,17 @@ def test_a_slow_model_holds_nobody_up():
 
     def slow():
         asked.set()
-        assert release.wait(30.0)
+        assert release.wait(PATIENCE)
         return json.dumps({"caption": "slow armchair", "attributes": []})
 
     bench.chat.answer = slow
     thread = threading.Thread(target=bench.captioner.work)
     thread.start()
-    assert asked.wait(30.0)
+    assert asked.wait(PATIENCE)
     bench.see(1, 8.0, (3.0, -2.0, 1.57))
     assert bench.enrich()[1].caption == "red armchair", "captions and vectors go on meanwhile"
     release.set()
-    thread.join(30.0)
+    thread.join(PATIENCE)
     assert bench.enrich()[1].caption == "slow armchair"
 
 

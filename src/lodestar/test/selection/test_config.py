@@ -1,4 +1,4 @@
-"""A configuration names a policy, its features and its reward, and says what it cannot be."""
+"""Tests that a configuration names a policy, its features and its reward, and reports invalid values."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_parameters_of_learning_without_a_meaning_are_refused(changes):
 @pytest.mark.parametrize("name", ["greedy", "mask_after"])
 def test_a_goal_that_tells_nothing_counts_what_the_configuration_says(name):
     x = np.zeros((3, 6))
-    x[1, 1] = 0.1  # value
+    x[1, 1] = 0.1  # column of the feature "value"
     for untold, arm in ((0.01, 1), (0.5, 0)):
         config = SelectionConfig(policy=name, features="valued")
         one = policy_of(config, LinUcbConfig(untold=untold), ARMS, np.random.default_rng(0))
@@ -139,7 +139,7 @@ def test_a_file_of_the_earlier_format_is_refused_until_somebody_says_how_it_was_
 def test_every_named_prior_goes_with_every_learner_and_reward(prior, reward):
     for name in (
         name for name in LEARNERS if name != "corrected"
-    ):  # whose prior is that the values are right
+    ):  # policies whose prior is that the values are right
         config = SelectionConfig(policy=name, reward=reward)
         one = policy_of(config, LinUcbConfig(prior=prior), ARMS, np.random.default_rng(0))
         weights = dict(zip(one.names, one.weights[1]))

@@ -1,4 +1,4 @@
-"""Context features and rewards by RoboAtlas IV-A, App. A, eq. 5, eq. 23, eq. 24 and Table I."""
+"""Tests of context features and rewards by RoboAtlas IV-A, App. A, eq. 5, eq. 23, eq. 24 and Table I."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.selection.context import FEATURES, ContextBuilder, ContextConfig, feature_names
+from lodestar.selection.context import FEATURES, ContextBuilder, feature_names
 from lodestar.selection.perceived import Match, Perceived, TaskState, frontier_share
 from lodestar.selection.reward import (
+    REWARD_NOT_REACHED,
     DirectiveReward,
-    RewardConfig,
-    SequenceConfig,
     SequenceReward,
     SubtaskEnd,
     Turn,
@@ -27,8 +26,8 @@ from lodestar.selection.reward import (
 ARMS = ("frontier", "semantic_map", "ego_vlm")
 
 
-def builder(features="iv_a", **changes) -> ContextBuilder:
-    return ContextBuilder(ContextConfig(**changes), ARMS, features)
+def builder(features="iv_a") -> ContextBuilder:
+    return ContextBuilder(ARMS, features)
 
 
 def seen(area=0.0, similarities=(), **changes) -> Perceived:
@@ -48,13 +47,13 @@ def feature(b, now, name, arm=0, goals=None, **given):
 
 
 def test_coverage_and_its_rate_are_relative_to_the_last_choice():
-    b = builder(coverage_scale=100.0, rate_scale=10.0)
+    b = builder()
     assert feature(b, seen(20.0), "coverage") == pytest.approx(1 - np.exp(-0.2))
     assert feature(b, seen(20.0), "coverage_rate") == 0.0
     b.chosen(0, seen(20.0))
     assert feature(b, seen(25.0), "coverage_rate") == pytest.approx(0.5)
     assert feature(b, seen(90.0), "coverage_rate") == 1.0
-    assert feature(b, seen(10.0), "coverage_rate") == 0.0  # the map shrank
+    assert feature(b, seen(10.0), "coverage_rate") == 0.0  # the map became smaller
 
 
 def test_the_last_arm_weighs_the_confidence_of_the_view():
@@ -67,7 +66,7 @@ def test_the_last_arm_weighs_the_confidence_of_the_view():
 
 
 def test_the_view_s_last_word_comes_with_its_age():
-    b = builder(vlm_age_scale=10.0)
+    b = builder()
     assert feature(b, seen(), "vlm_age", v_vlm=0.4, vlm_age=0.0) == 0.0
     assert feature(b, seen(), "vlm_age", v_vlm=0.4, vlm_age=10.0) == pytest.approx(1 - math.exp(-1))
     assert feature(b, seen(), "vlm_age", vlm_age=math.inf) == 1.0
@@ -80,7 +79,7 @@ def test_backtracking_marks_only_the_arm_that_goes_back():
         b.observe_pose(np.array([x, 0.0, 0.0]), x)
     goals = {"frontier": Offer(np.array([14.0, 0.0, 0.0])), "semantic_map": Offer(np.array([2.0, 0.5, 0.0]))}
     assert [feature(b, seen(), "backtracking", arm, goals) for arm in range(3)] == [0.0, 1.0, 0.0]
-    assert not b.backtracks((9.5, 0.0))  # where it stands is no way back
+    assert not b.backtracks((9.5, 0.0))  # the robot's own place is not on the way back
     wide = builder("app_a")
     for x in np.arange(0.0, 10.01, 0.1):
         wide.observe_pose(np.array([x, 0.0, 0.0]), x)
@@ -94,17 +93,17 @@ def test_every_arm_is_confident_for_itself():
 
 
 def test_similarity_counts_tiers_and_is_bounded():
-    b = builder(similarity_scale=3.0)
+    b = builder()
     assert feature(b, seen(similarities=(0.85, 0.5)), "similarity") == pytest.approx((1.8 + 0.4) / 3.0)
     assert feature(b, seen(similarities=[0.9] * 50), "similarity") == 1.0
     assert feature(b, seen(), "similarity") == 0.0
 
 
 def test_the_way_to_a_goal_is_the_arm_s_own():
-    b, here = builder(distance_scale=15.0), seen(pose=np.array([1.0, 0.0, 0.0]))
+    b, here = builder(), seen(pose=np.array([1.0, 0.0, 0.0]))
     offers = {"frontier": Offer(np.array([4.0, 4.0, 0.0])), "ego_vlm": Offer(np.array([99.0, 0.0, 0.0]))}
     assert [feature(b, here, "distance", arm, offers) for arm in range(3)] == pytest.approx([1 / 3, 0.0, 1.0])
-    assert feature(b, seen(), "distance", 0, offers) == 0.0  # where it stands is not known
+    assert feature(b, seen(), "distance", 0, offers) == 0.0  # the robot's position is unknown
 
 
 def test_there_are_eighteen_features_of_appendix_a_and_iv_a_s_five_in_order():
@@ -117,14 +116,14 @@ def test_there_are_eighteen_features_of_appendix_a_and_iv_a_s_five_in_order():
 def test_the_border_to_the_unknown_is_a_share_of_what_is_free():
     cells = np.full((6, 6), -1, np.int8)
     assert frontier_share(OccupancyGrid2D(cells, 0.1, (0.0, 0.0))) == 0.0
-    cells[:, :3] = 0  # three columns free, of which one touches the unknown
+    cells[:, :3] = 0  # three free columns, of which one borders on unknown cells
     assert frontier_share(OccupancyGrid2D(cells, 0.1, (0.0, 0.0))) == pytest.approx(1 / 3)
     cells[:, 3] = 100  # a wall between
     assert frontier_share(OccupancyGrid2D(cells, 0.1, (0.0, 0.0))) == 0.0
 
 
 def test_features_of_appendix_a_say_what_they_are_named_for():
-    b = builder("app_a", density_scale=0.5, displacement_scale=3.0, discovery_scale=5.0, match_scale=3.0)
+    b = builder("app_a")
     for arm in (1, 1, 1):
         b.chosen(arm, seen(40.0, pose=np.zeros(3), instances=10))
     cells = np.full((10, 10), -1, np.int8)
@@ -157,7 +156,7 @@ def test_every_feature_stays_in_the_unit_interval(features, area, instances, sim
 
 
 def test_a_robot_has_settled_only_after_it_stood_for_a_while():
-    b = builder(settle_time=0.5, settle_distance=0.1)
+    b = builder()
     assert not b.settled
     for step in range(10):
         b.observe_pose(np.array([0.3 * step, 0.0, 0.0]), 0.1 * step)
@@ -168,34 +167,36 @@ def test_a_robot_has_settled_only_after_it_stood_for_a_while():
 
 
 def test_reward_of_a_directive_is_the_weighted_sum_of_table_1():
-    model = DirectiveReward(RewardConfig())
+    model = DirectiveReward()
     turn = model.turn(Turn(coverage_rate=0.5, backtracking=1.0, vlm=0.8, similarity=0.4))
     assert sum(turn.values()) == pytest.approx(0.5 - 1.0 + 0.8 + 0.4)
     missed = model.turn(Turn(reached=False))
-    assert sum(missed.values()) == RewardConfig().empty_penalty
+    assert sum(missed.values()) == REWARD_NOT_REACHED
     assert model.subtask(SubtaskEnd(True)) == 10.0 and model.subtask(SubtaskEnd(False)) == 0.0
 
 
 def test_reward_of_a_sequence_is_of_what_changed():
-    model = SequenceReward(SequenceConfig())
+    model = SequenceReward()
     turn = Turn(coverage_rate=0.5, similarity=0.9, similarity_change=-0.2, discovery=0.4, displacement=1.0,
                 backtracking=1.0, vlm=1.0)  # fmt: skip
     assert sum(model.turn(turn).values()) == pytest.approx(0.5 - 0.2 + 0.2 + 0.25)
     assert sum(model.turn(Turn(stuck=True, empty=True)).values()) == pytest.approx(-0.75)
 
 
-def test_the_proxy_of_success_needs_confidence_and_arrival():
-    model = SequenceReward(SequenceConfig(sigma=0.6, tau=0.4, min_matches=2, rho=1.0, floor=0.2))
+def test_the_proxy_of_success_needs_confidence_and_arrival(monkeypatch):
+    for name, value in {"SIGMA": 0.6, "TAU": 0.4, "MIN_MATCHES": 2, "RHO": 1.0, "FLOOR": 0.2}.items():
+        monkeypatch.setattr(f"lodestar.selection.reward.SEQUENCE_{name}", value)
+    model = SequenceReward()
     near, other = Match(0.7, 0.8, True), Match(0.5, 4.0, False)
     assert model.subtask(SubtaskEnd(False, (near, other), True, used=0.0)) == 10.0
     assert model.subtask(SubtaskEnd(False, (near, other), True, used=1.0)) == pytest.approx(2.0)
     assert model.subtask(SubtaskEnd(False, (near, other), True, used=0.5)) == pytest.approx(6.0)
     for matches, settled in (
-        ((near, other), False),  # still moving
-        ((near,), True),  # too few that resemble it
-        ((Match(0.55, 0.8, True), other), True),  # none that resembles it well
-        ((Match(0.7, 1.2, True), other), True),  # too far
-        ((Match(0.7, 0.8, False), other), True),  # another kind of thing
+        ((near, other), False),  # the goal estimate is still moving
+        ((near,), True),  # too few similar matches
+        ((Match(0.55, 0.8, True), other), True),  # no match is similar enough
+        ((Match(0.7, 1.2, True), other), True),  # too far away
+        ((Match(0.7, 0.8, False), other), True),  # an object of another kind
         ((), True),
     ):
         assert model.subtask(SubtaskEnd(True, matches, settled)) == 0.0

@@ -1,4 +1,4 @@
-"""The books of decisions: what a late view counts for, what a subtask's end is worth to whom, what is masked."""
+"""Tests of the decision ledger: late views, credit for a subtask's success, and masked arms."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from lodestar.language.grammar import parse_directive
 from lodestar.query.targets import TargetView
 from lodestar.query.verdict import Candidate
 from lodestar.selection.admission import Admission, Arm
-from lodestar.selection.context import ContextBuilder, ContextConfig
+from lodestar.selection.context import ContextBuilder
 from lodestar.selection.decisions import Outcome
 from lodestar.selection.ledger import Ledger, modality_of, perceive
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
 from lodestar.selection.perceived import Match, Perceived
-from lodestar.selection.reward import DirectiveReward, RewardConfig, SequenceConfig, SequenceReward
+from lodestar.selection.reward import DirectiveReward, SequenceReward
 
 from agent_fakes import entity, find  # isort: skip
 
@@ -36,10 +36,10 @@ SILENT = Arm("ego_vlm", None, False, "NO_PROPOSAL: nothing", RejectionReason.NO_
 
 
 class Books:
-    """A ledger, its policy, and time."""
+    """Ledger with its policy and a clock."""
 
     def __init__(self, rewards=None, features="iv_a", **config):
-        builder = ContextBuilder(ContextConfig(), ARMS, features)
+        builder = ContextBuilder(ARMS, features)
         learning = LinUcbConfig(mixing=0.0, prior="cold", **config)
         self.policy = LinUcb(learning, ARMS, builder.names, np.random.default_rng(0))
         self.ledger = Ledger(self.policy, builder, rewards or DirectiveReward())
@@ -59,7 +59,7 @@ class Books:
 
 def test_a_late_view_counts_with_its_last_word_and_its_age():
     books = Books()
-    assert books.choose(arm("frontier"), LATE).context["vlm_age"] == 1.0  # it has never said anything
+    assert books.choose(arm("frontier"), LATE).context["vlm_age"] == 1.0  # the model has never answered
     assert books.choose(arm("frontier"), arm("ego_vlm", 0.8), stamp=10.0).context["vlm_age"] == 0.0
     late = books.choose(arm("frontier"), LATE, stamp=20.0).context
     assert late["vlm"] == 0.8 and late["vlm_age"] == pytest.approx(1 - math.exp(-1.0))
@@ -67,7 +67,8 @@ def test_a_late_view_counts_with_its_last_word_and_its_age():
     assert answered["vlm"] == 0.0 and answered["vlm_age"] == 0.0
     books.choose(arm("frontier"), arm("ego_vlm", 0.8), stamp=22.0)
     books.ledger.begin_directive(23.0, 100.0)
-    assert books.choose(arm("frontier"), LATE, stamp=23.0).context["vlm"] == 0.0  # that was another search
+    # the answer was for another search
+    assert books.choose(arm("frontier"), LATE, stamp=23.0).context["vlm"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -91,9 +92,10 @@ def test_the_confidence_of_the_view_pays_only_the_view():
     assert books.close().reward["vlm"] == pytest.approx(0.9)
 
 
-@pytest.mark.parametrize(("config", "decay"), [(RewardConfig(success_decay=0.7), 0.7), (RewardConfig(), 0.0)])
-def test_what_was_learned_is_eq_24_or_eq_5_where_nothing_is_shared(config, decay):
-    books = Books(DirectiveReward(config), regularization=1.0)
+@pytest.mark.parametrize("decay", [0.7, DirectiveReward.decay])
+def test_what_was_learned_is_eq_24_or_eq_5_where_nothing_is_shared(decay, monkeypatch):
+    monkeypatch.setattr(DirectiveReward, "decay", decay)
+    books = Books(DirectiveReward(), regularization=1.0)
     decisions = [
         (books.choose(arm("frontier"), area=10.0 * i), books.close(area=10.0 * i + 5.0)) for i in range(2)
     ]
@@ -123,12 +125,13 @@ def test_a_new_subtask_shares_nothing_with_the_turns_before():
 def test_a_subtask_of_a_sequence_pays_by_what_was_perceived_at_its_end():
     mug = (Match(0.8, 0.6, True),)
     for success, matches, pays in ((True, mug, True), (False, mug, True), (True, (), False)):
-        books = Books(SequenceReward(SequenceConfig(success=10.0, floor=0.2)))
+        books = Books(SequenceReward())
         books.choose(arm("semantic_map"), matches=())
         for step in range(12):
             books.ledger.builder.observe_pose(np.array([4.0, 0.0, 0.0]), 49.0 + 0.1 * step)
         closed = books.close(stamp=50.0, success=success, ended=True, matches=matches)
-        assert closed.reward["success"] == pytest.approx(6.0 if pays else 0.0)  # half of the time is used up
+        # half of the time limit is used
+        assert closed.reward["success"] == pytest.approx(6.0 if pays else 0.0)
 
 
 def test_a_turn_that_is_not_the_end_pays_no_subtask():
@@ -151,14 +154,16 @@ def test_standing_still_is_punished_but_not_on_the_first_turn():
         books.choose(arm("frontier"))
         punished.append(books.close(pose=(0.0, 0.0, 0.0)).reward["stuck"])
     books.choose(arm("frontier"))
-    punished.append(books.close(stamp=0.5, pose=(0.0, 0.0, 0.0)).reward["stuck"])  # no time to move in
+    # too short a time to move in
+    punished.append(books.close(stamp=0.5, pose=(0.0, 0.0, 0.0)).reward["stuck"])
     books.choose(arm("frontier"))
     punished.append(books.close().reward["stuck"])
     assert punished == [0.0, -0.5, 0.0, 0.0]
 
 
-def test_empty_picks_are_punished_three_times_and_then_masked():
-    books, turn = Books(SequenceReward(SequenceConfig(mask_after=4))), ActionKind.TURN_LEFT
+def test_empty_picks_are_punished_three_times_and_then_masked(monkeypatch):
+    monkeypatch.setattr(SequenceReward, "mask_after", 4)
+    books, turn = Books(SequenceReward()), ActionKind.TURN_LEFT
     punished = []
     for _ in range(4):
         books.choose(arm("ego_vlm", action=turn))
@@ -169,11 +174,11 @@ def test_empty_picks_are_punished_three_times_and_then_masked():
     assert decision.chosen == "frontier" and not record.admissible and "masked" in record.reason
     assert record.propensity == 0.0
     books.close()
-    assert books.choose(arm("ego_vlm")).chosen == "ego_vlm"  # masked, but nobody else has anything
-    books.close(outcome=Outcome.REACHED)  # a goal that was reached ends the streak
+    assert books.choose(arm("ego_vlm")).chosen == "ego_vlm"  # masked, but no other arm has a proposal
+    books.close(outcome=Outcome.REACHED)  # a reached goal ends the streak
     assert all(a.admissible for a in books.choose(arm("frontier"), arm("semantic_map"), arm("ego_vlm")).arms)
     books.ledger.begin_subtask(9.0)
-    for _ in range(9):  # eq. 5 masks nobody
+    for _ in range(9):  # eq. 5 masks no arm
         plain = Books()
         plain.choose(arm("ego_vlm", action=turn))
         assert "empty" not in plain.close().reward
@@ -191,7 +196,7 @@ def test_contexts_and_rewards_of_the_log_are_those_that_were_learned_of():
 
 def test_a_policy_of_other_features_is_refused():
     with pytest.raises(ValueError, match="bias"):
-        Ledger(Books().policy, ContextBuilder(ContextConfig(), ARMS, "app_a"), DirectiveReward())
+        Ledger(Books().policy, ContextBuilder(ARMS, "app_a"), DirectiveReward())
 
 
 def test_matches_know_how_far_they_are_and_whether_they_are_of_the_kind():

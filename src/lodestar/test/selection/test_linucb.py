@@ -1,4 +1,4 @@
-"""Disjoint LinUCB against its definition (RoboAtlas Algorithm 2)."""
+"""Tests of disjoint LinUCB against its definition (RoboAtlas Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_a_hundred_thousand_updates_agree_with_a_direct_solve():
     learner, rng = policy(), np.random.default_rng(7)
     a = np.repeat(COLD.regularization * np.eye(3)[None], 3, axis=0)
     b = np.zeros((3, 3))
-    xs = rng.random((100_000, 3)) * np.array([1.0, 1.0, 1e-3])  # one feature hardly ever shows
+    xs = rng.random((100_000, 3)) * np.array([1.0, 1.0, 1e-3])  # one feature is hardly ever active
     arms, rewards = rng.integers(3, size=100_000), rng.normal(size=100_000)
     for x, arm, reward in zip(xs, arms, rewards):
         learner.update(x, int(arm), float(reward))

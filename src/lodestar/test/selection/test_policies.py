@@ -1,4 +1,4 @@
-"""Every policy behind the port: only admissible arms, exact propensities, and what each is for."""
+"""Tests of every policy: only admissible arms, exact propensities, and its specific behaviour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Goals compete by chance per second, and the bandit learns by what factor an expert's values are wrong."""
+"""Tests that goals compete by chance per second, and that the bandit learns a correction factor per expert."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_with_a_bias_alone_the_factor_is_that_of_the_gamma_posterior(expected, e
     x = contexts(value, value, value)
     for _ in range(events):
         one.update(x[1], 1, 1.0, 0.0)
-    for _ in range(12):  # no turn counts as more than three expected successes
+    for _ in range(12):  # no decision counts for more than three expected successes
         one.update(x[1], 1, 0.0, expected / value / 12)
     factor = one.choose(x, ALL).estimates[1] / value
     assert factor == pytest.approx(max((strength + events) / (strength + expected), 0.02), rel=1e-6)
@@ -66,7 +66,7 @@ def test_an_expert_that_promises_and_never_keeps_is_left_and_is_asked_again_once
         one.update(x[arm], arm, float(arm == 0) * 0.2, 10.0)
     assert one.choose(x, admissible).arm == 0
     for _ in range(400):
-        one.update(x[0], 0, 0.2, 10.0)  # the frontier's alone: what is known of the view fades
+        one.update(x[0], 0, 0.2, 10.0)  # news about the frontier only, so the knowledge about the view fades
     assert one.weights[2, NAMES.index("bias")] > 0.9
 
 
@@ -105,7 +105,7 @@ CONFIG = SelectionConfig(policy="corrected", features="valued", reward="found", 
 
 
 def kept(arms=ARMS, keeps=True):
-    """Return the policy that goes on from the kept state, and the warnings."""
+    """Return the policy that continues the kept state, and the warnings."""
     warnings = []
     config = CONFIG
     return policy_of(
@@ -121,7 +121,7 @@ def test_a_kept_state_lies_in_the_users_folder_and_every_run_goes_on_from_it(tmp
     first.save(file)
     assert file.parent.stat().st_mode & 0o077 == 0
     assert kept()[0].state() == first.state()
-    assert kept(keeps=False)[0].state() != first.state()  # a benchmark
+    assert kept(keeps=False)[0].state() != first.state()  # a benchmark does not keep state
     other = replace(CONFIG, policy="bandit")
     assert len({file, state_file(other, ARMS), state_file(CONFIG, ARMS[:2])}) == 3
     assert kept(ARMS[:2])[1] == []

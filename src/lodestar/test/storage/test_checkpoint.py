@@ -1,4 +1,4 @@
-"""Checkpoints: the next process of the same run goes on from them, and no other."""
+"""Tests that the next process of the same run continues from a checkpoint, and no other does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A journal of one file: whole lines come back, what is damaged is named, another version is put aside."""
+"""Tests of a journal file: complete lines are restored, damaged ones named, another version's file is set aside."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_what_was_appended_comes_back(path):
     journal = opened(path)
     for number in range(3):
         journal.append({"op": "entry", "number": number})
-    again = opened(path)  # the first was never closed, as after kill -9
+    again = opened(path)  # the first one was never closed, as after kill -9
     assert [line["number"] for line in again.lines] == [0, 1, 2] and not again.problems
     assert path.stat().st_mode & 0o777 == 0o600
 

@@ -1,4 +1,4 @@
-"""The holder of a locked file is named: another process with its command, whatever kind of lock it has."""
+"""Tests that the holder of a locked file is named, with its command, for each kind of lock."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOCKS = {
 
 @contextmanager
 def another(path: Path, lock: str = "flock") -> Iterator[subprocess.Popen]:
-    """A process that holds a file until the block ends."""
+    """Yield a process that holds a lock on a file until the block ends."""
     code = f"import fcntl, sys; file = open({str(path)!r}, 'a'); {LOCKS[lock]}; print('held', flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", code, "a-greedy-program"],
@@ -59,5 +59,5 @@ def test_what_is_not_there_has_no_holder(tmp_path: Path, monkeypatch: pytest.Mon
     assert command_of(os.getpid())
     (tmp_path / "LOCK").touch()
     with another(tmp_path / "LOCK"):
-        monkeypatch.setattr(lock_holders, "_PROC", tmp_path)  # a system without it
+        monkeypatch.setattr(lock_holders, "_PROC", tmp_path)  # a system without /proc
         assert holder_of(tmp_path / "LOCK") == ""

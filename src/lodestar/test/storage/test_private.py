@@ -1,4 +1,4 @@
-"""Private folders: nobody else reads or plants anything there, and they go with their run."""
+"""Tests of private folders: other users cannot read or write them, and they are deleted with their run."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_planted_link_is_not_written_through(tmp_path):
 def test_state_lies_where_the_user_says(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert state_home() == tmp_path / "lodestar"
-    monkeypatch.setenv("XDG_STATE_HOME", "relative")  # the specification has it ignored
+    monkeypatch.setenv("XDG_STATE_HOME", "relative")  # ignored, as the specification requires
     monkeypatch.setenv("HOME", "/home/somebody")
     assert str(state_home()) == "/home/somebody/.local/state/lodestar"
 

@@ -1,4 +1,4 @@
-"""Records of every kind read as the same; what is damaged gives one error with the field, and costs only itself."""
+"""Tests that records of every kind round-trip; damage gives one error that names the field, and costs one record."""
 
 from __future__ import annotations
 

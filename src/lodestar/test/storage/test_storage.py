@@ -1,4 +1,4 @@
-"""Files and folders that are whole or not there: there and back, damage of every kind, and a kill at any moment."""
+"""Tests that files and folders are complete or absent: round trips, every kind of damage, and a kill at any moment."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def test_a_snapshot_that_counts_again_is_not_pushed_out(tmp_path):
     folder = SnapshotFolder(tmp_path / "map", keep=2)
     for value in (1, 2):
         save(folder, value)
-    (folder.path / "CURRENT").write_text("snapshot-000001\n")  # by hand
+    (folder.path / "CURRENT").write_text("snapshot-000001\n")  # edited by hand
     part = folder.begin()
     assert load(folder) == 1 and "snapshot-000002" in snapshots(folder)
     folder.discard(part)

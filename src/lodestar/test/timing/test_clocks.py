@@ -1,4 +1,4 @@
-"""Clocks that stop, jump and go back, against everything in the core that keeps stamps."""
+"""Tests of clocks that stop, jump and go back, for every class of the core that keeps stamps."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.image_picker import ImagePicker
 from lodestar.keyframes.store import KeyframeStore
 from lodestar.mapping.admission import FrameRejected
+from lodestar.mapping.occupancy.turn_filter import TurnFilter
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
-from lodestar.mapping.turn_filter import TurnFilter
 from lodestar.perception.frames import RgbdFrame
 from lodestar.timing.stamps import SAME_MOMENT, Periodic, Phased
 
 CAMERA = PinholeCamera(8, 6, 8.0, 8.0, 4.0, 3.0)
-# seconds from one stamp to the next: steady, a pause, a simulator that starts again, a stray stamp of the future
+# seconds between stamps: steady, a pause, a restarted simulator, a stray stamp of the future
 STEPS = st.lists(
     st.one_of(st.floats(0.0, 0.5), st.sampled_from([-3600.0, -100.0, -1.0, 30.0, 3600.0])), max_size=60
 )
@@ -35,7 +35,7 @@ def frame(stamp: float, place: float) -> RgbdFrame:
 
 
 class Pick(ImagePicker):
-    """Each image is told 0.3 s later, by a stamp that is a few milliseconds off."""
+    """Picker that receives each image's outcome 0.3 s later, with a stamp off by a few milliseconds."""
 
     def use(self, stamp: float) -> bool:
         self.image(stamp, stamp)
@@ -43,7 +43,7 @@ class Pick(ImagePicker):
 
 
 class Store(KeyframeStore):
-    """The camera moves a metre from image to image."""
+    """Store whose camera moves a metre between images."""
 
     place = 0.0
 
@@ -63,7 +63,7 @@ class Voxels(SemanticVoxelMap):
 
 @dataclass
 class Case:
-    """make(folder): a new holder. heals: steady seconds after which it works again without being told; nan = never."""
+    """Case. make(folder): a new stamp keeper. heals: steady seconds until it works again by itself; nan = never."""
 
     make: object
     use: object
@@ -122,7 +122,7 @@ def test_untold_it_works_again_within_seconds(name, steps):
 
 
 def test_depth_and_colour_a_few_milliseconds_apart_are_one_moment():
-    """Instances carry the stamp of depth; a real camera stamps colour up to 20 ms apart."""
+    """Instances have the stamp of depth; a real camera stamps colour up to 20 ms apart."""
     for apart in (0.0, 0.005, -0.015):
         picker, offered = ImagePicker(), 0
         for k in range(600):

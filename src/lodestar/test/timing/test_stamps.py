@@ -1,4 +1,4 @@
-"""Parts that work at one period pick the same stamps, whichever came first."""
+"""Tests that parts with the same period select the same stamps, whichever started first."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_clock_that_goes_back_begins_the_period_anew():
 
 
 def due_with_a_late_stream(lag: float, begin: float, newest: NewestStamp, every: Periodic) -> int:
-    """Ten seconds of turns at 4 Hz and of images at 5 Hz whose stamps are late by `lag`."""
+    """Count due stamps in ten seconds of scans at 4 Hz and of images at 5 Hz whose stamps are late by `lag`."""
     events = sorted(
         [(k / 4.0, "turns", 0.0) for k in range(40)] + [(k / 5.0 + 0.01, "images", lag) for k in range(50)]
     )

@@ -14,5 +14,5 @@ from trace_builders import furnished
 
 @pytest.fixture
 def world():
-    """A furnished hall."""
+    """Return a furnished hall."""
     return furnished()

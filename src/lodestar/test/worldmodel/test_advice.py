@@ -1,4 +1,4 @@
-"""Advice on failures: what a model is told, what it may choose, and what becomes of an answer that cannot be used."""
+"""Tests of a model's advice on failures: its prompt, its choices, and unusable answers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+from waiting import PATIENCE, wait_for
 
 from lodestar.models.chat import ChatUnavailable
 from lodestar.models.chat_budget import tokens_in
@@ -39,7 +40,7 @@ def question(**changes) -> AdviceQuestion:
 
 
 class Chat:
-    """A model that says one thing, after a while."""
+    """Model that gives one answer after a delay."""
 
     def __init__(self, answer: object, slow: threading.Event | None = None) -> None:
         self.answer, self.slow = answer, slow
@@ -55,7 +56,7 @@ class Chat:
     def complete(self, system, user, schema, images=(), shorter=None):
         self.asked.append(user)
         if self.slow is not None:
-            self.slow.wait(10.0)
+            self.slow.wait(PATIENCE)
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer if isinstance(self.answer, str) else json.dumps(self.answer)
@@ -74,12 +75,7 @@ def ask(told):
         adviser = Adviser(chat, AdviserConfig(asks_model=True), told.append)
         advisers.append(adviser)
         adviser.ask(one or question())
-        for _ in range(500):
-            done, advice = adviser.answer()
-            if done:
-                return advice
-            time.sleep(0.01)
-        raise AssertionError("no answer")
+        return wait_for(lambda: (told := adviser.answer())[0] and [told[1]], "an answer", every=0.01)[0]
 
     yield asking
     for adviser in advisers:
@@ -142,6 +138,6 @@ def test_a_question_that_is_dropped_is_cancelled_and_the_next_one_is_asked(told)
 
 
 def test_bad_settings_are_refused():
-    for bad in ({"patience": 0.0}, {"least": 2.0}, {"tokens": 0}, {"things": -1}):
+    for bad in ({"patience": 0.0}, {"tokens": 0}):
         with pytest.raises(ValueError, match="above 0"):
             AdviserConfig(**bad)

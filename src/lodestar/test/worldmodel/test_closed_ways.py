@@ -1,4 +1,4 @@
-"""Closed ways lie on the grid until they expire, are opened, or rays pass through them."""
+"""Tests that closed passages block the grid until they expire, are opened, or rays pass through them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from closed_areas import closed_area
 
 from lodestar.floors.records import Building, Floor
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
-from lodestar.worldmodel.amendments import ClosedWay, closed_area, middle_of
+from lodestar.worldmodel.amendments import ClosedWay, middle_of
 from lodestar.worldmodel.closed_ways import WayBook, WayOverlay, ways_here
 
 DOOR = ClosedWay((5.0, 4.55), (5.0, 5.45), 100.0, "DOOR_CLOSED")
 
 
 def two_rooms(stamp=0.0):
-    """Two rooms of 5 x 10 m with a door 0.9 m wide between them at x = 5."""
+    """Return two rooms of 5 x 10 m with a door 0.9 m wide between them at x = 5."""
     cells = np.zeros((100, 100), np.int8)
     cells[:, 50] = 100
     cells[46:54, 50] = 0
@@ -32,7 +33,7 @@ def overlay(*ways):
 
 
 def fan(yaw=0.0, reach=4.0, half=0.5, count=200):
-    """(count, 3) ends of rays in the sensor's frame, which looks along x."""
+    """Return (count, 3) ends of rays in the frame of a sensor that looks along x."""
     angles = np.linspace(yaw - half, yaw + half, count)
     return np.stack([np.cos(angles) * reach, np.sin(angles) * reach, np.zeros(count)], axis=-1)
 
@@ -85,9 +86,9 @@ def test_rays_through_the_door_open_it_after_two_looks():
 @pytest.mark.parametrize(
     "rays",
     [
-        fan(reach=1.6),  # they end at the door
-        fan(half=0.05),  # a crack
-        fan(yaw=math.pi),  # the other way
+        fan(reach=1.6),  # the rays end at the door
+        fan(half=0.05),  # rays through a crack only
+        fan(yaw=math.pi),  # rays in the opposite direction
         np.full((50, 3), np.nan),
         np.zeros((0, 3)),
     ],
@@ -134,7 +135,7 @@ def test_the_book_drops_the_oldest_of_what_ends_by_itself_and_nothing_that_stays
 
 
 def on(floor: int) -> Building:
-    """The robot on a floor of two, 0 = between them."""
+    """Return a building of two floors with the robot on this one; 0 = between them."""
     return Building((Floor(1, 0, 0.0), Floor(2, 1, 3.0)), active=floor)
 
 
@@ -168,7 +169,7 @@ def test_a_grid_of_another_floor_opens_no_way_whatever_was_shown():
 
 
 def test_a_way_of_a_floor_that_is_not_known_is_laid_judged_and_asked_for_here():
-    """It comes from an older map, and may lie on this floor."""
+    """The passage comes from an older map, and may lie on this floor."""
     book, far, older = WayBook(), np.array([2.0, 5.0, 0.0]), replace(DOOR, floor=7)
     book.close(older)
     assert ways_here(book.ways, on(2)) == (older,) and book.nearest(np.array([4.0, 5.0]), 2.0, on(2)) is older

@@ -1,4 +1,4 @@
-"""The constraint state follows events alone."""
+"""Tests that the constraint state depends on events alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corrections in plain words: what they mean, and what they are about."""
+"""Tests of corrections in plain words: their meaning and their object."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_door_is_closed_for_a_time():
 
 
 def corridor(closed=False):
-    """A wall at x = 2 with a gap of 0.9 m ahead of the robot."""
+    """Return a grid with a wall at x = 2 with a gap of 0.9 m ahead of the robot."""
     cells = np.zeros((80, 80), np.int8)
     column = int((2.0 + 4.0) / 0.1)
     cells[:, column] = 100

@@ -1,4 +1,4 @@
-"""A logged decision comes back as it was."""
+"""Tests that a logged decision is read back unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Causes with probabilities from measured facts, by a table of rules as data."""
+"""Tests of causes with probabilities from measured facts, by a table of rules as data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodestar.agent.facts.config import RecoveryConfig
+from lodestar.agent.recovery.outcomes import RECOVERY_SURE
 from lodestar.worldmodel.cause_table import FILE, BadTable, Recovery, cause_table, read_table
 from lodestar.worldmodel.diagnosis import Evidence, diagnose, recovery_of
 from lodestar.worldmodel.outcomes import Cause, ConstraintState, Discrepancy, Look
@@ -23,7 +23,7 @@ ARRIVED = {**STOPPED, "stopped_on_way": False, "arrived": True}
 
 
 def _of(facts: dict[str, bool], looks: tuple[Look, ...] = ()):
-    return diagnose(Evidence(NOTHING, facts, (1.0, 2.0), looks), RecoveryConfig().sure)
+    return diagnose(Evidence(NOTHING, facts, (1.0, 2.0), looks), RECOVERY_SURE)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_look_that_was_made_is_not_named_again(facts):
 
 
 def test_causes_that_cannot_be_told_apart_name_the_look_that_would():
-    """Something is in the way, and nobody knows whether it goes by itself."""
+    """An obstacle is in the path, and it is unknown whether it moves by itself."""
     diagnosis = _of(STOPPED | {"way_newly_blocked": True})
     assert diagnosis.look is Look.WAIT
     assert diagnosis.look_at == (1.0, 2.0)

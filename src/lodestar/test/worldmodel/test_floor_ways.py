@@ -1,12 +1,13 @@
-"""Closed ways lie on the floor that they say, however they come."""
+"""Tests that closed passages apply on their own floor, in whatever order they arrive."""
 
 from dataclasses import replace
 
+from closed_areas import closed_area
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.floors.records import Building, Floor
-from lodestar.worldmodel.amendments import ClosedWay, closed_area
+from lodestar.worldmodel.amendments import ClosedWay
 from lodestar.worldmodel.closed_ways import ways_here
 
 
@@ -20,7 +21,7 @@ def shut(x: float) -> ClosedWay:
 )
 @settings(max_examples=60, deadline=None)
 def test_ways_lie_on_their_own_floor_however_many_come_at_once_and_whichever_was_before(ways, active) -> None:
-    """As those of a loaded map, one alone too, and a new one like another that has just gone."""
+    """Passages arrive as from a loaded map, singly or together, also one equal to a passage just removed."""
     building = Building((Floor(1, 0, 0.0), Floor(2, 1, 3.0)), active=active)
     made = [
         replace(closed_area(((x, 0.0), (x + 3.0, 0.0), (x, 2.0)), "wet") if area else shut(x), floor=floor)
@@ -28,5 +29,5 @@ def test_ways_lie_on_their_own_floor_however_many_come_at_once_and_whichever_was
     ]
     for told in (made, made[::-1], made[:1], made[1:]):
         here = ways_here(told, building)
-        # of no floor: those of maps of before; of a floor that is not known: of a building that was forgotten
+        # no floor: from maps of an older version; unknown floor: from a building that was dropped
         assert list(here) == [way for way in told if active == 0 or way.floor in (0, 3, active)]

@@ -1,4 +1,4 @@
-"""Discrepancies (VLM-DEWM eq. C.5 to C.9), and outcomes as JSON and in words."""
+"""Tests of discrepancies (VLM-DEWM eq. C.5 to C.9), and of outcomes as JSON and text."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_bad_record_is_refused_with_its_field(change, field):
 def test_a_look_makes_an_outcome_preliminary():
     assert _outcome().is_final
     assert not _outcome(Look.WAIT, "").is_final
-    assert _outcome(Look.WAIT, "ask_again").is_final  # looks are used up
+    assert _outcome(Look.WAIT, "ask_again").is_final  # no looks are left
 
 
 def test_the_words():

@@ -1,4 +1,4 @@
-"""Outlines of areas: what is taken has one inside, by exact arithmetic and by the winding number."""
+"""Tests of area outlines: accepted ones have one interior, by exact arithmetic and by the winding number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CORNERS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, 
 
 
 def shared(one, other):
-    """Return the ends of what two segments share, exactly; () = nothing."""
+    """Return the ends of the common part of two segments, exactly; () = none."""
     (p, p1), (q, q1) = one, other
     r, s, d = [(b[0] - a[0], b[1] - a[1]) for a, b in ((p, p1), (q, q1), (p, q))]
     cross = r[0] * s[1] - r[1] * s[0]
@@ -30,12 +30,12 @@ def shared(one, other):
         return ((p[0] + t * r[0], p[1] + t * r[1]),) if 0 <= t <= 1 and 0 <= u <= 1 else ()
     if d[0] * r[1] - d[1] * r[0]:
         return ()
-    low, high = max(min(p, p1), min(q, q1)), min(max(p, p1), max(q, q1))  # by x, then y along one line
+    low, high = max(min(p, p1), min(q, q1)), min(max(p, p1), max(q, q1))  # by x, then by y, along one line
     return () if low > high else (low,) if low == high else (low, high)
 
 
 def is_simple(corners):
-    """Return whether edges share nothing but the corners between neighbours."""
+    """Return whether edges share only the corners between neighbours."""
     edges = list(zip(corners, [*corners[1:], corners[0]], strict=True))
     for (i, one), (j, other) in combinations(enumerate(edges), 2):
         common = {*one} & {*other} if j - i in (1, len(edges) - 1) else set()
@@ -65,7 +65,7 @@ def test_every_place_that_a_taken_outline_winds_around_is_closed(corners):
     long = np.maximum((step**2).sum(axis=1), 1e-12)
     share = np.clip(((places[:, None] - begin) * step).sum(axis=2) / long, 0.0, 1.0)
     edge = np.linalg.norm(places[:, None] - begin - share[..., None] * step, axis=2).min(axis=1)
-    clear = edge > 0.2  # the drawn edge is wide, and its corners lie on cells
+    clear = edge > 0.2  # excludes cells at the edge, which is drawn wide and has corners on cells
     np.testing.assert_array_equal(inside(corners, grid).ravel()[clear], around[clear])
 
 

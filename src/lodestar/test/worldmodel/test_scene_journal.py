@@ -1,4 +1,4 @@
-"""Amendments of the scene outlive kill -9, whatever the last checkpoint holds."""
+"""Tests that amendments of the scene survive kill -9, whatever the last checkpoint contains."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def kept(folder: Path) -> Checkpoint:
 
 
 def successor(folder: Path) -> tuple[SceneDictionary, SceneJournal]:
-    """Return the scene as the next process begins with it."""
+    """Return the scene and journal with which the next process begins."""
     scene, journal, revision = SceneDictionary(), SceneJournal(journal_of_run(folder, RUN)), 0
     found = kept(folder).read()
     if found is not None:
@@ -77,7 +77,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def first(folder):
-    """A scene of two chairs with its journal, and a checkpoint of before any amendment."""
+    """Return a scene of two chairs with its journal, and a checkpoint from before any amendment."""
     scene = SceneDictionary()
     scene.update(Feed()(updated=TWO))
     kept(folder).write(scene_to_archive(scene))
@@ -95,7 +95,7 @@ def test_what_was_answered_outlives_kill_9(folder, checkpoint):
     child.kill()
     assert child.wait() == -signal.SIGKILL
     scene, journal = successor(folder)
-    if checkpoint == "none":  # the voxel map tells its instances again
+    if checkpoint == "none":  # the voxel map publishes its instances again
         assert beliefs(scene) == {}
         scene.update(Feed()(updated=TWO))
         assert len(journal.settle(scene)) == 2
@@ -152,7 +152,7 @@ def test_a_loaded_map_has_no_amendments_of_the_one_before(first, folder):
     take_back = journal.clear()
     again, _ = successor(folder)
     assert beliefs(again)[2] == ("chair", EntityState.ACTIVE)
-    take_back()  # the load failed
+    take_back()  # the load has failed, so it is undone
     again, _ = successor(folder)
     assert beliefs(again)[2] == ("chair", EntityState.ARCHIVED)
 

@@ -1,4 +1,4 @@
-"""A user's skill makes a step of words that the robot itself cannot carry out."""
+"""Tests that a user's skill becomes a step for words that the robot itself cannot carry out."""
 
 from __future__ import annotations
 

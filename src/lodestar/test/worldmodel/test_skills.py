@@ -1,4 +1,4 @@
-"""Skills as data: the robot's own, and those that a user adds for an arm."""
+"""Tests of skills as data: the robot's own, and a user's skills for an arm."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def table(tmp_path):
 
 
 class Scene:
-    """A scene of boxes that notes what it is asked to change."""
+    """Scene of boxes that records the changes requested of it."""
 
     def __init__(self):
         self.world, self.changes = furnished(), []
@@ -64,7 +64,7 @@ def _trace(action: Action) -> Trace:
 
 
 def _placed(scene: Scene, table, journal=None, result=Result.COMMITTED, events=None):
-    """The arm says that it has put the cup (2) onto the table (1)."""
+    """Report that the arm has put the cup (2) onto the table (1)."""
     told = [] if events is None else events
     world = WorldModel(Transactions(journal), scene, told.append, skills=table, scene=scene)
     world.take_trace(_trace(PLACE))
@@ -132,7 +132,7 @@ def test_an_arms_action_is_validated_by_its_preconditions(table, action, pose, c
 
 @pytest.mark.parametrize(("thing", "code"), [(2, TraceError.INCONSISTENT), (3, TraceError.NONE)])
 def test_a_negated_precondition_is_measured_too(tmp_path, thing, code):
-    """A cup that stands on the table (1) is not to be put there, a chair beside it may."""
+    """The cup on the table (1) must not be put there again; a chair beside it may."""
     file = tmp_path / "arm.yaml"
     file.write_text("Put: {phase: AT, requires: [{predicate: 'On', arguments: [$1, $2], negated: true}]}")
     action = Action(Skill("Put"), (f"entity:{thing}", "entity:1"))

@@ -1,4 +1,4 @@
-"""The parts of a trace print as sentences."""
+"""Tests that the parts of a trace print as sentences."""
 
 from __future__ import annotations
 

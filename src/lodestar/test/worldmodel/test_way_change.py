@@ -1,4 +1,4 @@
-"""Obstacles that came into a planned way, by two grids."""
+"""Tests of new obstacles on a planned path, found by comparing two grids."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HERE = np.array([1.0, 5.0, 0.0])
 
 
 def _two_rooms(door: float = 1.0) -> OccupancyGrid2D:
-    """10 m by 10 m, with a wall at x = 5 that has a doorway about y = 5."""
+    """Return a grid of 10 m by 10 m, with a wall at x = 5 that has a doorway about y = 5."""
     cells = np.zeros((100, 100), np.int8)
     half = round(door * 5)
     cells[: 50 - half, 50:52] = cells[50 + half :, 50:52] = 100

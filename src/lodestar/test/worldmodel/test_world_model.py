@@ -1,4 +1,4 @@
-"""Actions as transactions: committed, rolled back, taken back, and carried on after kill -9."""
+"""Tests of actions as transactions: committed, rolled back, undone, and continued after kill -9."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from closed_areas import closed_area
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ from lodestar.scene.records import Refusal
 from lodestar.storage.journal_file import JournalFile
 from lodestar.worldmodel import transactions
 from lodestar.worldmodel.amendment_checks import MalformedAmendment
-from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay, closed_area
+from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
 from lodestar.worldmodel.closed_ways import WayBook
 from lodestar.worldmodel.events import DIAGNOSED, REFUSED, UNDONE
 from lodestar.worldmodel.outcomes import (
@@ -35,7 +36,6 @@ from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skil
 from lodestar.worldmodel.transactions import (
     KIND,
     MAX_ENTRIES,
-    OLDER,
     VERSION,
     AlreadyUndone,
     Line,
@@ -53,16 +53,16 @@ CLOSED = Amendment(Change.CLOSE_WAY, "the navigator found no way", "recovery", w
 
 
 def opened(path, **options):
-    return JournalFile(path, KIND, VERSION, Line, OLDER, **options)
+    return JournalFile(path, KIND, VERSION, Line, **options)
 
 
 def on(floor: int) -> Building:
-    """The robot on a floor of three, 0 = where no floor is known."""
+    """Return a building of three floors with the robot on this one; 0 = no known floor."""
     return Building(tuple(Floor(i, i - 1, 3.0 * i) for i in (1, 2, 3)), active=floor) if floor else Building()
 
 
 class Scene:
-    """A scene that notes what it is asked to change; `problem` refuses it."""
+    """Scene that records the changes requested of it; `problem` makes it refuse."""
 
     def __init__(self):
         self.amended, self.problem, self.later = [], None, None
@@ -79,14 +79,14 @@ class Scene:
 
 
 class Bench:
-    """A world model over a journal on disk, and what it tells."""
+    """World model over a journal on disk, with its published events."""
 
     def __init__(self, path=None):
         self.path, self.scene, self.events, self.told = path, Scene(), [], []
         self.start()
 
     def start(self):
-        """Begin, or begin again after kill -9."""
+        """Start, or restart after kill -9."""
         journal = None if self.path is None else opened(self.path)
         self.world = WorldModel(Transactions(journal), self.scene, self.events.append, WayBook())
 
@@ -115,7 +115,7 @@ def test_what_the_diagnosis_amends_is_carried_out_once(bench, result):
     bench.world.take_trace(trace())
     assert bench.scene.amended == [], "an action that began changes nothing"
     bench.world.take_outcome(ended(result))
-    bench.world.take_outcome(ended(result))  # told again, as to a late subscriber
+    bench.world.take_outcome(ended(result))  # published again, as to a late subscriber
     assert bench.scene.amended == [(replace(GONE, trace_id="q-t1"),)]
     assert bench.kinds() == ["ARCHIVE"] and bench.events[0].entity_ids == (12,) and bench.events[0].entry == 1
     assert "gone (depth passes through its place)" in bench.events[0].text
@@ -145,7 +145,7 @@ def test_a_way_that_had_expired_before_a_restart_is_not_told_of_again(bench):
     bench.events.clear()
     for now in (100.0, 110.0):
         bench.start()
-        bench.world.tick(0.0)  # before a simulated clock comes
+        bench.world.tick(0.0)  # before a simulated clock has started
         bench.world.tick(now)
         assert bench.world.ways == (later.way,) and bench.events == []
     bench.world.tick(200.0)
@@ -300,7 +300,7 @@ def test_a_successor_goes_on_after_kill_9(bench):
 
 
 def test_what_was_carried_out_and_not_noted_can_still_be_undone(bench):
-    """Killed between the scene's change and the note of it: the scene says that there is nothing to change."""
+    """Killed between the scene's change and its record: the scene reports that there is nothing to change."""
     bench.scene.problem = Refusal.UNAVAILABLE
     bench.world.take_outcome(ended())
     bench.start()
@@ -391,7 +391,7 @@ def test_closed_ways_follow_a_loop_closure_and_can_still_be_taken_back(bench):
     world = bench.world
     world.take_correction(np.eye(4), np.eye(4))
     world.correct((CLOSED,), 1.0, bench.hear)
-    world.take_correction(_jump(0.05), np.eye(4))  # below a jump
+    world.take_correction(_jump(0.05), np.eye(4))  # smaller than a jump
     assert world.ways == (DOOR,)
     world.take_correction(_jump(1.05), np.eye(4))
     moved = replace(DOOR, start=(6.0, 4.5), end=(6.0, 5.4))
@@ -561,7 +561,7 @@ OUTLINES = [((x, 0.0), (x + 0.5, 0.0), (x + 0.5, 1.0)) for x in (0.0, 1.0, 2.0, 
 @settings(max_examples=60, deadline=None)
 @given(st.data(), st.integers(1, 8))
 def test_a_successor_closes_the_same_ways_however_few_entries_are_kept(data, most):
-    """Close, open, undo, map corrections, time and restarts by chance, with a journal that keeps few entries."""
+    """Random closing, opening, undoing, corrections, time and restarts, with a journal that keeps few entries."""
     with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
         patch.setattr(transactions, "MAX_ENTRIES", most)
         bench, now = Bench(Path(folder) / "world.journal"), 1.0
@@ -613,7 +613,7 @@ SHUT = st.builds(
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 3), st.sampled_from(["close", "open", "undo"]), SHUT), max_size=12))
 def test_what_is_closed_or_opened_on_a_floor_changes_no_way_of_another(steps):
-    """Also where they lie over each other, alike in all else, and one comes as another goes."""
+    """The same holds for equal passages at the same place, while one is added and another removed."""
     world = WorldModel(Transactions(), Scene())
     for floor, what, way in steps:
         world.building, before = on(floor), world.ways

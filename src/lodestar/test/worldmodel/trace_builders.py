@@ -1,4 +1,4 @@
-"""A small world and traces about it."""
+"""Small world for traces, and traces about it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def box(identity, centre, size, spread=0.01, region=0):
 
 @dataclass
 class Surroundings:
-    """A world of boxes in an empty hall of 20 by 20 m whose corner is the origin."""
+    """World of boxes in an empty hall of 20 by 20 m with a corner at the origin."""
 
     entities: dict[int, Entity] = field(default_factory=dict)
     regions: dict[int, Region] = field(default_factory=dict)
@@ -53,7 +53,7 @@ def furnished():
 
 
 def trace_to(entity_id=2, goal=(8.0, 8.0, 0.0), **changes):
-    """A trace of going to an entity."""
+    """Return a trace of going to an entity."""
     name = entity_name(entity_id)
     values = {
         "id": "q-t1", "epoch": 1, "stamp": 10.0, "proposer": "semantic_map",

@@ -1,1 +1,1 @@
-"""Access to the console: secret, one-time links, sessions, roles, lease, limits. Free of ROS and of the web server."""
+"""Access to the console: secret, one-time links, sessions, roles, lease, limits. Independent of ROS and web server."""

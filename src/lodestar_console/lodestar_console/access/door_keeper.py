@@ -1,4 +1,4 @@
-"""Access in one place: who may come in, and what they may do. The web server asks here alone."""
+"""Access control of the console: the only interface by which the web server checks sessions and permissions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from lodestar_console.access.visitors import Visitors
 
 
 class DoorKeeper:
-    """Access to one console. folder: its private folder. on_lease_end: see `LeaseBook`."""
+    """Access control of one console: links, sessions, agents, lease and rate limits.
+
+    folder: private folder of the console. on_lease_end: see `LeaseBook`.
+    """
 
     def __init__(
         self,
@@ -27,7 +30,7 @@ class DoorKeeper:
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
         self.origins = origins
-        #: Browsers do not tell cookies of two ports apart.
+        #: Contains the port, because browsers share cookies between the ports of a host.
         self.cookie = f"lodestar_session_{origins.port}"
         self.links = LinkDesk(folder, secret_of(folder))
         self.sessions, self.agents = SessionBook(folder, origins.port), AgentBook(folder)
@@ -37,11 +40,11 @@ class DoorKeeper:
         self.wall, self.steady = wall, steady
 
     def session_of(self, headers: Mapping[str, str]) -> Session | None:
-        """Return the session of a request's cookie; looking does not renew it."""
+        """Return the session of a request's cookie, without renewing it; None if there is none."""
         return self.sessions.find(self._cookie(headers), self.wall())
 
     def renew(self, headers: Mapping[str, str]) -> None:
-        """Renew the session of a request's cookie, for what a person did; an open page alone does not."""
+        """Renew the session of a request's cookie after an action of a person; automatic requests do not renew it."""
         self.sessions.renew(self._cookie(headers), self.wall())
 
     def end(self, headers: Mapping[str, str]) -> None:
@@ -56,7 +59,7 @@ class DoorKeeper:
         return ""
 
     def known_as(self, headers: Mapping[str, str], path: str, query: str) -> str:
-        """Return under whose name a request's connection is counted, "" for a stranger's."""
+        """Return the name for `Visitors` of a request's connection, "" if it is not authenticated."""
         who = self.session_of(headers) or self.agent_of(headers)
         if who is not None:
             return who.id
@@ -64,6 +67,6 @@ class DoorKeeper:
         return "link" if key and self.links.is_good(key, self.wall()) else ""
 
     def agent_of(self, headers: Mapping[str, str]) -> Session | None:
-        """Return the agent of a request's bearer token."""
+        """Return the agent of a request's bearer token, or None."""
         scheme, _, token = headers.get("authorization", "").partition(" ")
         return self.agents.find(token.strip()) if scheme.lower() == "bearer" else None

@@ -1,4 +1,4 @@
-"""The console's secret and what is derived from it: one-time links, which any process of the same user can make."""
+"""The console's secret, and one-time links derived from it; any process of the same user can create links."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from pathlib import Path
 from lodestar.storage.files import write_file
 from lodestar.storage.private import UnsafeFolder, private_folder, state_home
 
-LINK_LASTS = 60.0  # s that a one-time link can be used
-MAX_AHEAD = 5.0  # s by which the clock of who made a link may be ahead
-ADDRESS = "address"  # file in the folder, by which `lodestar_console.link` finds the newest console
+LINK_LASTS = 60.0  # s, validity of a one-time link
+MAX_AHEAD = 5.0  # s, tolerated clock difference to the creator of a link
+ADDRESS = "address"  # file with the address of the newest console, for `lodestar_console.link`
 ROLES = ("look", "stop", "command")
 _KEY = re.compile(r"([A-Za-z0-9_-]{10,80})\.([A-Za-z0-9_-]{43})")
 _SECRET_BYTES = 32
 
 
 class LinkRefused(Exception):
-    """The link cannot be used; the message says why and what to do."""
+    """A one-time link cannot be used; the message gives the reason and the remedy."""
 
 
 def console_folder(path: str = "") -> Path:
-    """Return the console's private folder. path: another one than the user's. Raises UnsafeFolder, OSError."""
+    """Return the console's private folder. path: folder to use; "" = the user's. Raises UnsafeFolder, OSError."""
     return private_folder(Path(path).expanduser() if path else state_home() / "console")
 
 
 def secret_of(folder: Path) -> bytes:
-    """Return the secret in the folder, which is made where there is none, readable by its owner alone.
+    """Return the secret in the folder; create it, readable by its owner only, if there is none.
 
-    Raises UnsafeFolder where others can read it or it is no secret of ours; OSError.
+    Raises UnsafeFolder if others can read it or it is not a secret of the console; OSError.
     """
     path = folder / "token"
     if not path.exists():
-        with suppress(FileExistsError):  # another process was first
+        with suppress(FileExistsError):  # another process created it first
             write_file(path, [secrets.token_urlsafe(_SECRET_BYTES).encode()], replace=False)
     found = path.lstat()
     if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
@@ -57,12 +57,12 @@ def secret_of(folder: Path) -> bytes:
 
 
 def digest(text: str) -> str:
-    """Return what is stored of a token in its place."""
+    """Return the SHA-256 digest, hex, that is stored instead of a token."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def new_key(secret: bytes, role: str, now: float) -> str:
-    """Return the key of a one-time link for a role. now: s of the wall clock."""
+    """Return a new key for a one-time link with a role. now: s of the wall clock."""
     if role not in ROLES:
         raise ValueError(f"role is {role!r}; it is one of {', '.join(ROLES)}")
     body = f"{role}:{int((now + LINK_LASTS) * 1000)}:{secrets.token_urlsafe(9)}"
@@ -75,7 +75,7 @@ def link_to(address: str, secret: bytes, role: str = "command") -> str:
 
 
 def last_address(folder: Path) -> str:
-    """Return the address of the console that was started last, "" = none."""
+    """Return the address of the most recently started console, "" = none."""
     try:
         return (folder / ADDRESS).read_text().strip()
     except FileNotFoundError:
@@ -83,14 +83,14 @@ def last_address(folder: Path) -> str:
 
 
 class LinkDesk:
-    """Redeems keys once. The used ones are noted in the folder before they count, also for a successor."""
+    """Redeem each key of a one-time link once. Used keys are saved before they take effect, to survive restarts."""
 
     def __init__(self, folder: Path, secret: bytes) -> None:
         self._path, self._secret = folder / "used_links", secret
         self._lock = threading.Lock()
 
     def is_good(self, key: str, now: float) -> bool:
-        """Return whether a key is one of ours and in time; it may be used up."""
+        """Return whether a key is genuine and not expired; it may have been used already."""
         try:
             self._read(key, now)
         except LinkRefused:
@@ -98,9 +98,9 @@ class LinkDesk:
         return True
 
     def redeem(self, key: str, now: float) -> str:
-        """Return the role that a key gives, and use it up. Raises LinkRefused; OSError where it cannot be noted."""
+        """Return the role of a key, and mark the key as used. Raises LinkRefused; OSError if it cannot be written."""
         role, until, signature = self._read(key, now)
-        name = digest(signature)  # a body has several spellings
+        name = digest(signature)  # by signature: base64 allows several spellings of one body
         with self._lock, _only_one(self._path.with_suffix(".lock")):
             used = self._used()
             if name in used:
@@ -112,7 +112,7 @@ class LinkDesk:
         return role
 
     def _read(self, key: str, now: float) -> tuple[str, float, str]:
-        """Return role, s until which it is valid, and signature of a key. Raises LinkRefused."""
+        """Return role, expiry (s of the wall clock) and signature of a key. Raises LinkRefused."""
         found = _KEY.fullmatch(key)
         body = _bytes(found[1]).decode(errors="replace") if found else ""
         if found is None or not hmac.compare_digest(found[2], _text(_sign(self._secret, body))):
@@ -128,19 +128,19 @@ class LinkDesk:
         return role, until, found[2]
 
     def _used(self) -> dict[str, float]:
-        """Return the used keys of all consoles of the folder: digest -> s at which each ends."""
+        """Return the used keys of all consoles of the folder: digest -> expiry, s of the wall clock."""
         used = {}
         with suppress(FileNotFoundError):
             for line in self._path.read_text(errors="replace").splitlines():
                 name, _, until = line.partition(" ")
-                with suppress(ValueError):  # cut off by a power failure
+                with suppress(ValueError):  # line truncated by a power failure
                     used[name] = float(until)
         return used
 
 
 @contextmanager
 def _only_one(path: Path) -> Iterator[None]:
-    """Let one process at a time in, of all that name this file."""
+    """Hold an exclusive lock between processes, on a lock file."""
     with open(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600), "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

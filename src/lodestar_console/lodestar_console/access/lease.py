@@ -1,19 +1,20 @@
-"""The lease: one commands at a time, everybody may stop."""
+"""The lease: only its holder may command the robot; every session may stop it."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-LASTS = 120.0  # s without a sign of the holder after which a lease ends
-AGENT_LASTS = 60.0  # s, of an agent
-LEFT_LASTS = 15.0  # s, after the last page of an operator has gone
+LASTS = 120.0  # s without activity of the holder after which a lease ends
+AGENT_LASTS = 60.0  # s likewise, for an agent
+LEFT_LASTS = 15.0  # s likewise, after an operator closed their last page
+AGENT_LEFT_LASTS = 2.0  # s likewise, after an agent left in the middle of a call
 
 
 @dataclass(frozen=True)
 class Holding:
-    """A lease. holder: id of the session; until: s of the clock that the book is given."""
+    """A lease. holder: id of the session; until: expiry, s of the clock passed to `LeaseBook`."""
 
     holder: str
     name: str
@@ -22,20 +23,20 @@ class Holding:
 
 
 class LeaseRefused(Exception):
-    """The lease is another's; the message says whose."""
+    """The lease is held by another session; the message names its holder."""
 
 
 class LeaseBook:
-    """The one lease. on_end(holding): an agent's lease ended without its release, by expiry or by an operator."""
+    """Manage the lease. on_end(holding) is called if an agent's lease expires or is revoked by an operator."""
 
     def __init__(self, on_end: Callable[[Holding], None] = lambda _: None) -> None:
         self._lock = threading.Lock()
         self._held: Holding | None = None
-        self._offered: frozenset[str] = frozenset()  # names of agents that may take it
+        self._offered: frozenset[str] = frozenset()  # names of agents that may take the lease
         self._on_end = on_end
 
     def current(self, now: float) -> Holding | None:
-        """Return the lease, None where nobody commands."""
+        """Return the current lease, None = no holder."""
         ended = None
         with self._lock:
             if self._held is not None and now > self._held.until:
@@ -46,7 +47,7 @@ class LeaseBook:
         return held
 
     def take(self, holder: str, name: str, now: float, *, agent: bool = False) -> Holding:
-        """Take or renew the lease. An operator takes it from an agent, nobody from an operator. Raises LeaseRefused."""
+        """Take or renew the lease. An operator may take it from an agent; any other conflict raises LeaseRefused."""
         self.current(now)
         preempted = None
         with self._lock:
@@ -67,7 +68,7 @@ class LeaseBook:
         return mine
 
     def renew(self, holder: str, now: float) -> bool:
-        """Renew the lease where it is the holder's; return whether it is."""
+        """Renew the lease if this session holds it; return whether it does."""
         held = self.current(now)
         if held is None or held.holder != holder:
             return False
@@ -75,7 +76,7 @@ class LeaseBook:
         return True
 
     def release(self, holder: str, now: float) -> bool:
-        """Give the lease back; return whether it was the holder's."""
+        """Release the lease if this session holds it; return whether it did."""
         held = self.current(now)
         with self._lock:
             if held is None or self._held is None or self._held.holder != holder:
@@ -84,14 +85,18 @@ class LeaseBook:
         return True
 
     def leave(self, holder: str, now: float) -> None:
-        """Let an operator's lease end soon: their last page has gone, and may come back."""
+        """Shorten the lease of an operator who closed their last page, or of an agent that disconnected.
+
+        A later command renews it.
+        """
         with self._lock:
             held = self._held
-            if held is not None and held.holder == holder and not held.agent:
-                self._held = Holding(holder, held.name, min(held.until, now + LEFT_LASTS))
+            if held is not None and held.holder == holder:
+                lasts = AGENT_LEFT_LASTS if held.agent else LEFT_LASTS
+                self._held = replace(held, until=min(held.until, now + lasts))
 
     def offer(self, names: frozenset[str]) -> None:
-        """Let these agents take the lease while nobody has it; an agent that is none of them any more loses it."""
+        """Set the agents that may take a free lease; a holder no longer among them loses it."""
         ended = None
         with self._lock:
             self._offered = names

@@ -1,4 +1,4 @@
-"""Names under which the console may be called, so that no foreign page and no rebound name reaches it."""
+"""Check of the host names of requests, against foreign pages and DNS rebinding."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 def is_loopback(address: str) -> bool:
-    """Return whether an address to bind to is this machine's own."""
+    """Return whether an address to bind to is a loopback address."""
     if address.lower() == "localhost":
         return True
     try:
@@ -19,7 +19,7 @@ def is_loopback(address: str) -> bool:
 
 
 class Origins:
-    """Checks Host, Origin and Sec-Fetch-Site. names: under which others reach a console beyond loopback."""
+    """Check Host, Origin and Sec-Fetch-Site of requests. names: host names allowed in addition to loopback."""
 
     def __init__(self, port: int, names: tuple[str, ...] = (), *, secure: bool = False) -> None:
         self.port, self.secure = port, secure
@@ -31,7 +31,7 @@ class Origins:
         self.origins = frozenset(f"{scheme}://{host}" for host in self.hosts)
 
     def host_problem(self, headers: Mapping[str, str]) -> str:
-        """Return why a request's Host is not accepted, "" where it is."""
+        """Return the reason to reject a request's Host header, "" = accepted."""
         host = headers.get("host", "").lower()
         return (
             ""
@@ -40,7 +40,10 @@ class Origins:
         )
 
     def origin_problem(self, headers: Mapping[str, str], *, required: bool) -> str:
-        """Return why a request's origin is not accepted, "" where it is. required: for what changes or listens."""
+        """Return the reason to reject a request's origin, "" = accepted.
+
+        required: whether Origin must be present, as for sockets and state-changing requests.
+        """
         origin = headers.get("origin", "").lower()
         if origin and origin not in self.origins:
             return "Another page may not call the console."

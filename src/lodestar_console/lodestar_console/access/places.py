@@ -1,4 +1,4 @@
-"""Places to listen at. Light: the demo imports it before anything else."""
+"""Addresses to listen at. Imports little, because the demo imports this module first."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import socket
 from dataclasses import dataclass
 
 LAST_PORT = 65535
-PORTS_TRIED = 20  # one after another, where a port is taken
+PORTS_TRIED = 20  # number of consecutive ports tried if one is taken
 
 _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?\.?")
 
 
 class ServeError(Exception):
-    """The console cannot be served; the message says why and what to do."""
+    """The console cannot be served; the message gives the reason and the remedy."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Address to serve at. certificate, key: files of TLS, which everything beyond loopback needs."""
+    """Address to serve at. certificate, key: TLS files, required for any address other than loopback."""
 
     host: str = "127.0.0.1"
     port: int = 8080
@@ -28,9 +28,9 @@ class Place:
 
 
 def in_address(host: str) -> str:
-    """Return a name or a number of a host as it stands in an address and in the header Host: IPv6 in brackets.
+    """Return a host name or IP address in the form used in URLs and in the Host header: IPv6 in brackets.
 
-    Raises ServeError for anything that is none, such as one with a port or a scheme.
+    Raises ServeError for any other text, such as one with a port or a scheme.
     """
     try:
         number = ipaddress.ip_address("" if "%" in host else host.removeprefix("[").removesuffix("]"))
@@ -44,8 +44,10 @@ def in_address(host: str) -> str:
 
 
 def bind(place: Place, *, shared: bool = False, before: int = 0) -> socket.socket:
-    """Return a listening socket at the place, or at the next free port. shared: with another process of this user,
-    which gives it up. before: port of a console that has died, whose pages come back there. Raises ServeError.
+    """Return a listening socket at the place, or at the next free port. Raises ServeError.
+
+    shared: share the port with another process of this user that is about to release it. before: port to try
+    first, that of a crashed console to which pages reconnect.
     """
     if not 0 <= place.port <= LAST_PORT:
         raise ServeError(f"port is {place.port}; it is 0 (any) to {LAST_PORT}")

@@ -1,4 +1,4 @@
-"""Sessions of pages and tokens of agents. Only digests are stored; both outlive a restart of the console."""
+"""Sessions of pages and tokens of agents. Stored as digests; both survive a restart of the console."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from lodestar_console.access.keys import digest
 
 log = logging.getLogger("lodestar.console")
 
-SESSION_LASTS = 12 * 3600.0  # s without use by a person after which a session ends, also under an open page
-MOST_SESSIONS = 100  # the longest unused one goes
+SESSION_LASTS = 12 * 3600.0  # s without an action of a person; then the session ends, even with open pages
+MOST_SESSIONS = 100  # beyond it the least recently used session is dropped
 SCOPES = ("look", "drive")
-_NOTE_PERIOD = 300.0  # s between two notes of a session's last use
+_NOTE_PERIOD = 300.0  # s between two updates of a session's time of last use
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody who has come in. id: public name of the session; since, used: s of the wall clock."""
+    """An authenticated page or agent. id: public id of the session; since, used: s of the wall clock."""
 
     id: str
     name: str
@@ -34,12 +34,12 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Stored(msgspec.Struct, frozen=True, kw_only=True):
-    token: str  # its digest
+    token: str  # digest of the cookie or token
     session: Session
 
 
 class SessionBook:
-    """The sessions of the console at one port, by the digest of the cookie."""
+    """Sessions of the console at one port, by digest of the cookie."""
 
     def __init__(self, folder: Path, port: int = 0) -> None:
         self._path = folder / f"sessions_{port}.json"
@@ -48,7 +48,7 @@ class SessionBook:
         self._broken = ""
 
     def begin(self, role: str, now: float) -> tuple[str, Session]:
-        """Return the cookie of a new session, and the session."""
+        """Create a session; return its cookie and the session."""
         cookie = secrets.token_urlsafe(32)
         with self._lock:
             number = 1 + max((int(s.name.split()[-1]) for s in self._sessions.values()), default=0)
@@ -60,7 +60,7 @@ class SessionBook:
         return cookie, session
 
     def find(self, cookie: str, now: float) -> Session | None:
-        """Return the session of a cookie, None where it has ended or never was."""
+        """Return the session of a cookie, None if it is unknown or has expired."""
         if not cookie or len(cookie) > 100:
             return None
         key = digest(cookie)
@@ -74,7 +74,7 @@ class SessionBook:
             return session
 
     def renew(self, cookie: str, now: float) -> None:
-        """Note that the session of a cookie was used, where there is one."""
+        """Update the time of last use of a cookie's session, if there is one."""
         session = self.find(cookie, now)
         if session is None or now - session.used <= _NOTE_PERIOD:
             return
@@ -96,7 +96,7 @@ class SessionBook:
         stored = [_Stored(token=key, session=one) for key, one in self._sessions.items()]
         try:
             write_file(self._path, [msgspec.json.encode(stored)], durable=False)  # on the web server's loop
-        except OSError as error:  # a full disk keeps nobody from STOP; only a restart would forget
+        except OSError as error:  # STOP must work with a full disk too; a restart loses the sessions
             if not self._broken:
                 log.error("the sessions of the console are not written: %s", error)
             self._broken = str(error)
@@ -105,7 +105,7 @@ class SessionBook:
 
 
 class AgentBook:
-    """Tokens of agents, made by `python -m lodestar_console.agents`; read again when the file has changed."""
+    """Tokens of agents, created by `python -m lodestar_console.agents`; reloaded when the file changes."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "agents.json"
@@ -113,7 +113,7 @@ class AgentBook:
         self._agents: dict[str, Session] = {}
 
     def find(self, token: str) -> Session | None:
-        """Return the agent of a token, None where there is none."""
+        """Return the agent of a token, None = unknown token."""
         self._read_again()
         return self._agents.get(digest(token)) if 0 < len(token) <= 200 else None
 
@@ -123,7 +123,7 @@ class AgentBook:
         return sorted(one.name for one in self._agents.values())
 
     def add(self, name: str, scopes: Sequence[str], now: float) -> str:
-        """Return the token of a new agent, which replaces one of the same name. Raises ValueError for a bad name."""
+        """Add or replace an agent and return its token. Raises ValueError for a bad name or scope."""
         if not name.isprintable() or not 0 < len(name.strip()) <= 40:
             raise ValueError("a name has 1 to 40 printable characters")
         unknown = sorted(set(scopes) - set(SCOPES))
@@ -145,7 +145,7 @@ class AgentBook:
         return token
 
     def remove(self, name: str) -> bool:
-        """Remove an agent, so that its token is worth nothing; return whether it was there."""
+        """Remove an agent, which invalidates its token; return whether it existed."""
         self._read_again()
         kept = {key: one for key, one in self._agents.items() if one.name != name.strip()}
         gone = len(kept) < len(self._agents)
@@ -169,7 +169,7 @@ class AgentBook:
 
 
 def _read(path: Path) -> list[_Stored]:
-    """Return what is stored; a file that cannot be read gives nobody access."""
+    """Return the stored entries; empty if the file is missing or malformed, so that access is denied."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=list[_Stored])
     except (FileNotFoundError, msgspec.DecodeError):

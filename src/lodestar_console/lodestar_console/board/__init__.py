@@ -1,4 +1,6 @@
-"""Contents of the page, as parts with revisions; bounded, free of ROS and of sockets.
+"""Contents of the console's page, in named parts with revision numbers, of bounded size.
 
-Nobody keeps a queue per client: a client remembers the revision that it has, and is given what changed since.
+The package depends neither on ROS nor on sockets.
+
+There is no queue per client: a client remembers its revision and receives the changes since then.
 """

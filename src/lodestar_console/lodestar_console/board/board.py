@@ -1,4 +1,4 @@
-"""The board: everything that pages show. Written by the intake, read by the web server; safe for threads."""
+"""The board: all data shown on pages. Written by the intake, read by the web server; thread-safe."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ from lodestar_console.board.moments import Moments
 from lodestar_console.board.raster import TiledRaster
 from lodestar_console.board.voxels import VoxelCloud
 
-#: Items of each growing part that are kept; the oldest go.
+#: Largest number of items of each growing part; the oldest are dropped.
 BOUNDS = {"entities": 50_000, "decisions": 2_000, "beliefs": 2_000, "events": 5_000, "memories": 500}
 
 
 class Board:
-    """Small parts by name, growing parts, cloud, grid, looks and camera; poses and keyframes of the past.
+    """Data shown on pages.
 
-    now(): s of the robot's clock. Listeners are called on the writer's thread after each change, and only note it.
+    It has small parts (sent as a whole), growing parts (tables of items, sent as deltas), cloud, grid, looks
+    (floor cells seen by the camera), camera image, past poses and keyframes.
+
+    now(): s of the robot's clock. Listeners are called on the writer's thread after each change; they must
+    not block.
     """
 
     def __init__(self, robot: str = "robot", now: Callable[[], float] = lambda: 0.0) -> None:
@@ -40,16 +44,16 @@ class Board:
         self._listeners: list[Callable[[], None]] = []
 
     def listen(self, listener: Callable[[], None]) -> None:
-        """Register a listener; see the class."""
+        """Register a callback that runs on the writer's thread after each change and must not block."""
         self._listeners.append(listener)
 
     def changed(self) -> None:
-        """Tell the listeners that something has changed."""
+        """Notify the listeners of a change."""
         for listener in self._listeners:
             listener()
 
     def set(self, name: str, value: object) -> None:
-        """Show a small part; an equal one changes nothing."""
+        """Set the value of a small part of the page (sent as a whole); an equal value has no effect."""
         with self._lock:
             before = self._parts.get(name)
             if before is not None and before[1] == value:
@@ -59,28 +63,31 @@ class Board:
         self.changed()
 
     def get(self, name: str) -> object | None:
-        """Return what a small part shows, None where it shows nothing yet."""
+        """Return the value of a small part of the page, None if not set yet."""
         found = self._parts.get(name)
         return None if found is None else found[1]
 
     def parts_since(self, revision: int) -> tuple[int, list[bytes]]:
-        """Return the newest revision, and the messages of the small parts that changed after another one."""
+        """Return the newest revision, and the messages of the small parts that changed after `revision`."""
         with self._lock:
             news = sorted((at, text) for at, _, text in self._parts.values() if at > revision)
             return self._revision, [text for _, text in news]
 
     def put(self, name: str, *items: msgspec.Struct, removed: tuple[int | str, ...] = ()) -> None:
-        """Put items into a growing part by their id, and remove others."""
+        """Add or replace items of a growing part (a table sent as deltas) by id; remove the ids `removed`."""
         self.tables[name].change({item.id: item for item in items}, removed)  # type: ignore[attr-defined]
         self.changed()
 
     def replace(self, name: str, *items: msgspec.Struct) -> None:
-        """Make these the items of a growing part, and no others."""
+        """Replace all items of a growing part (a table sent as deltas)."""
         self.tables[name].replace_all({item.id: item for item in items})  # type: ignore[attr-defined]
         self.changed()
 
     def delta(self, name: str, since: int) -> tuple[int, bytes] | None:
-        """Return revision and message of what changed in a growing part after a revision; None = nothing."""
+        """Return a growing part's newest revision and the message of its changes, None = unchanged.
+
+        since: revision after which the changes are returned.
+        """
         found = self.tables[name].since(since)
         if found is None:
             return None

@@ -10,7 +10,7 @@ from lodestar_console.protocol import CameraHead
 
 @dataclass(frozen=True)
 class CameraShot:
-    """One image. jpeg: its bytes, of the size that the head says."""
+    """One image. jpeg: encoded image, of the size stated in the head."""
 
     revision: int
     head: CameraHead
@@ -18,7 +18,7 @@ class CameraShot:
 
 
 class CameraView:
-    """The newest shot; an older one is never shown again. Safe for threads."""
+    """Holder of the newest camera image. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -26,15 +26,15 @@ class CameraView:
 
     @property
     def revision(self) -> int:
-        """Return the revision of the newest shot, 0 = none yet."""
+        """Return the revision of the newest image, 0 = none yet."""
         return 0 if self._shot is None else self._shot.revision
 
     def show(self, head: CameraHead, jpeg: bytes) -> None:
-        """Show an image."""
+        """Replace the newest image."""
         with self._lock:
             self._shot = CameraShot(self.revision + 1, head, jpeg)
 
     def since(self, revision: int) -> CameraShot | None:
-        """Return the newest shot where it is another than that of a revision."""
+        """Return the newest image, None if its revision is `revision` or there is none."""
         shot = self._shot
         return None if shot is None or shot.revision == revision else shot

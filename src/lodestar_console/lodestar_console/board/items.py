@@ -1,4 +1,4 @@
-"""A part that grows: items by id, each with the revision of its last change."""
+"""A growing part of the page: a table of items by id, each with the revision of its last change."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 from lodestar_console import protocol
 
-MOST_REMOVED = 5_000  # ids that are remembered as removed; who knows less is given everything
+MOST_REMOVED = 5_000  # removed ids kept; a client behind them receives all items
 
 Key = int | str
 
 
 class ItemTable:
-    """Items in the order of their last change. most: of them; the longest unchanged one goes."""
+    """Items in order of their last change. most: largest number; beyond it the longest unchanged item is dropped."""
 
     def __init__(self, most: int) -> None:
         self._lock = threading.Lock()
@@ -24,8 +24,8 @@ class ItemTable:
         self._items: OrderedDict[Key, tuple[int, Any]] = OrderedDict()
         self._removed: OrderedDict[Key, int] = OrderedDict()
         self._revision = 0
-        self._complete_since = 0  # who knows this revision or a later one can be told what was removed
-        self._shared: tuple[int, int, Any] | None = None  # answer of `since` that several clients ask for
+        self._complete_since = 0  # oldest revision for which the removed ids are known
+        self._shared: tuple[int, int, Any] | None = None  # cached answer of `since`, shared by clients
 
     def __len__(self) -> int:
         return len(self._items)
@@ -36,17 +36,17 @@ class ItemTable:
         return self._revision
 
     def get(self, key: Key) -> Any | None:
-        """Return an item, None where it is not there."""
+        """Return an item by id, None = absent."""
         found = self._items.get(key)
         return None if found is None else found[1]
 
     def values(self) -> list[Any]:
-        """Return all items, the longest unchanged first."""
+        """Return all items, longest unchanged first."""
         with self._lock:
             return [item for _, item in self._items.values()]
 
     def change(self, items: Mapping[Any, Any], removed: tuple[Key, ...] = ()) -> None:
-        """Put items and remove others, as one revision; equal items do not count as changed."""
+        """Add or replace items by id and remove others, as one revision. Equal items do not count as changed."""
         with self._lock:
             news = {key: item for key, item in items.items() if self._items.get(key, (0, None))[1] != item}
             gone = [key for key in removed if key in self._items and key not in news]
@@ -68,13 +68,14 @@ class ItemTable:
                 self._complete_since = at
 
     def replace_all(self, items: Mapping[Any, Any]) -> None:
-        """Make the items these and no others."""
+        """Replace all items."""
         self.change(items, tuple(key for key in list(self._items) if key not in items))
 
     def since(self, revision: int) -> tuple[int, int, list[bytes], list[Key]] | None:
-        """Return (revision, previous, changed items as JSON, removed ids) after a revision; None = nothing.
+        """Return (revision, previous, changed items as JSON, removed ids) since a revision; None = unchanged.
 
-        previous is 0 where the client cannot be told what was removed, and gets everything.
+        previous: revision that the changes apply to. If the ids removed since `revision` are no longer known,
+        all items are returned, and previous is 0.
         """
         with self._lock:
             if revision == self._revision:

@@ -1,4 +1,4 @@
-"""The map as a picture, for those who have no page."""
+"""The map as a PNG, for agents, which have no page."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from lodestar_console import protocol
 from lodestar_console.board.board import Board
 
-LONGEST = 1000  # pixels of the longer side
-_SHADES = np.array([128, 235, 30], np.uint8)  # unknown, free, occupied
+LONGEST = 1000  # pixels, longer side of the image
+_SHADES = np.array([128, 235, 30], np.uint8)  # grey levels of unknown, free, occupied
 
 
 def map_picture(board: Board) -> bytes | None:
-    """Return the grid with the robot and its way as a PNG, north up; None where there is no grid yet."""
+    """Return a PNG of the grid with the robot and its driven path, +y up; None without a grid."""
     found = board.grid.picture()
     if found is None:
         return None

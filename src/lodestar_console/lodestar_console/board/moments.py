@@ -1,4 +1,4 @@
-"""Values by stamp, to tell what was so at a time."""
+"""Values by stamp, with look-up of the value at a past time."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ V = TypeVar("V")
 
 
 class Moments(Generic[V]):
-    """Values, each from its stamp on until the next one. Bounded: every second one of the older half goes.
+    """Time series in which a value is valid from its stamp until the next stamp. Thread-safe.
 
-    Safe for threads.
+    Bounded: if full, every second value of the older half is dropped.
     """
 
     def __init__(self, most: int = 10_000) -> None:
@@ -25,7 +25,7 @@ class Moments(Generic[V]):
         return len(self._stamps)
 
     def put(self, stamp: float, value: V) -> None:
-        """Note a value, also an old one that comes late; it replaces the one of the same stamp."""
+        """Insert a value, also out of order; it replaces a value of the same stamp."""
         with self._lock:
             place = bisect_left(self._stamps, stamp)
             same = place < len(self._stamps) and self._stamps[place] == stamp
@@ -35,13 +35,13 @@ class Moments(Generic[V]):
                 del self._stamps[:half:2], self._values[:half:2]
 
     def at(self, stamp: float) -> V | None:
-        """Return the newest value by then, None where there was none yet."""
+        """Return the value valid at `stamp`, None if there was none yet."""
         with self._lock:
             place = bisect_right(self._stamps, stamp)
             return self._values[place - 1] if place else None
 
     def clear(self) -> None:
-        """Forget everything: the clock began anew."""
+        """Remove all values, after a restart of the clock."""
         with self._lock:
             self._stamps.clear()
             self._values.clear()

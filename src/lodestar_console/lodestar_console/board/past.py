@@ -1,16 +1,16 @@
-"""Knowledge of a time in the past."""
+"""Look-up of the data shown on pages (the board) at a past time."""
 
 from __future__ import annotations
 
 from lodestar_console import protocol
 from lodestar_console.board.board import Board
 
-AROUND = 15.0  # s before a moment whose events are shown with it
+AROUND = 15.0  # s before a moment; events of this interval are shown
 MOST_EVENTS = 50
 
 
 def at(board: Board, moment: float) -> protocol.AtValue:
-    """Return what was known at a moment: the newest decision by then, the events around it, pose and picture."""
+    """Return the state at a moment (s): newest decision until then, preceding events, robot pose and keyframe."""
     decisions = [one for one in board.tables["decisions"].values() if one.at <= moment]
     events = sorted(
         (one for one in board.tables["events"].values() if one.at <= moment), key=lambda one: one.at

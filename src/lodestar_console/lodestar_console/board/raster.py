@@ -1,4 +1,4 @@
-"""A raster of bytes over the floor, by tiles with revisions: a client is given the rectangle that changed."""
+"""A raster of bytes over the floor, in tiles with revisions; clients receive the changed rectangle."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-TILE = 32  # cells
+TILE = 32  # cells, side of a tile
 MOST_CELLS = 64 * 2**20
 
 
@@ -15,8 +15,8 @@ MOST_CELLS = 64 * 2**20
 class RasterChange:
     """A rectangle of a raster that changed.
 
-    cells: (h, w) uint8, row 0 at the lowest y; x0, y0: its first cell; origin: x, y, yaw in m and rad of the whole
-    raster's corner in map; size: columns and rows of the whole; whole: it replaces all that was known.
+    cells: (h, w) uint8, row 0 at the lowest y; x0, y0: column and row of its first cell; origin: x, y, yaw (m, rad) of
+    the raster's corner in map; size: columns and rows of the raster; whole: whether all cells are contained.
     """
 
     revision: int
@@ -32,21 +32,21 @@ class RasterChange:
 
 
 class TiledRaster:
-    """The newest raster. Safe for threads; cells are replaced, never changed."""
+    """Holder of the newest raster. Thread-safe; cell arrays are replaced, never modified."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._cells = np.zeros((0, 0), np.uint8)
         self._tiles = np.zeros((0, 0), np.int64)
         self._place: tuple[float, tuple[float, float, float]] | None = None
-        self._whole_since = 0  # revision at which size or place changed
+        self._whole_since = 0  # revision at which size, resolution or origin changed
         self.revision = 0
         self.stamp = 0.0
 
     def show(
         self, cells: np.ndarray, resolution: float, origin: tuple[float, float, float], stamp: float
     ) -> bool:
-        """Show cells (h, w) uint8; return whether they differ. Raises ValueError for another shape or size."""
+        """Replace the raster by cells (h, w) uint8; return whether it changed. Raises ValueError for invalid cells."""
         if cells.ndim != 2 or cells.dtype != np.uint8 or cells.size > MOST_CELLS or not resolution > 0.0:
             raise ValueError(
                 f"a raster of {cells.shape} {cells.dtype} cells of {resolution} m cannot be shown"
@@ -68,7 +68,7 @@ class TiledRaster:
         return True
 
     def since(self, revision: int) -> RasterChange | None:
-        """Return what changed after a revision, None = nothing."""
+        """Return the rectangle that changed since a revision, None = unchanged."""
         with self._lock:
             if self._place is None or revision == self.revision:
                 return None
@@ -94,13 +94,13 @@ class TiledRaster:
             )
 
     def picture(self) -> tuple[np.ndarray, float, tuple[float, float, float]] | None:
-        """Return cells, resolution and origin of the whole, None where there is none yet."""
+        """Return cells (h, w), resolution (m) and origin (x, y, yaw) of the whole raster, None if not set yet."""
         with self._lock:
             return None if self._place is None else (self._cells, *self._place)
 
 
 def _by_tile(differs: np.ndarray) -> np.ndarray:
-    """Return per tile whether any of its cells differs."""
+    """Return a bool array with one entry per tile: whether any of its cells differs."""
     height, width = differs.shape
     padded = np.zeros((-(-height // TILE) * TILE, -(-width // TILE) * TILE), bool)
     padded[:height, :width] = differs

@@ -1,4 +1,4 @@
-"""The surface cloud by voxels: whole clouds come in, what changed since a revision goes out."""
+"""The surface cloud by voxels: takes whole clouds, and returns changes since a revision."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MOST_VOXELS = 400_000  # of one cloud; more are thinned by taking every second, third ... one
-MOST_REMOVED = 200_000  # voxels that are remembered as removed
-_HALF = 1 << 15  # voxels of each sign along an axis, as i16 holds them
+MOST_VOXELS = 400_000  # largest cloud; a larger one is thinned to every second, third ... voxel
+MOST_REMOVED = 200_000  # removed voxels kept
+_HALF = 1 << 15  # voxels in each direction of an axis, the range of int16
 
 
 @dataclass(frozen=True)
 class CloudChange:
-    """Voxels that changed. cells: (N, 3) int16 in voxels of `pitch` m from map's origin; colors: (N, 3) uint8;
-    instances: (N,) uint32, 0 = none; removed: (M, 3) int16; previous 0: it replaces all that was known.
+    """Voxels that changed.
+
+    cells: (N, 3) int16 in voxels of `pitch` m from map's origin; colors: (N, 3) uint8; instances: (N,)
+    uint32, 0 = none; removed: (M, 3) int16; previous 0: the whole cloud is contained.
     """
 
     revision: int
@@ -29,18 +31,18 @@ class CloudChange:
 
 
 class VoxelCloud:
-    """The newest cloud, one point per voxel. Safe for threads."""
+    """Holder of the newest cloud, one point per voxel. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.revision = 0
         self.stamp = 0.0
         self.pitch = 0.05
-        self.left_out = 0  # voxels beyond the bound
-        self._keys = np.zeros(0, np.int64)  # ascending
-        self._looks = np.zeros(0, np.uint64)  # colour and instance
-        self._changed = np.zeros(0, np.int64)  # revision of each
-        self._removed = (np.zeros(0, np.int64), np.zeros(0, np.int64))  # keys, revisions
+        self.left_out = 0  # number of voxels dropped by thinning
+        self._keys = np.zeros(0, np.int64)  # voxel keys, ascending
+        self._looks = np.zeros(0, np.uint64)  # per voxel: colour and instance
+        self._changed = np.zeros(0, np.int64)  # per voxel: revision of its last change
+        self._removed = (np.zeros(0, np.int64), np.zeros(0, np.int64))  # removed keys, revisions of removal
         self._complete_since = 0
 
     def __len__(self) -> int:
@@ -49,8 +51,11 @@ class VoxelCloud:
     def show(
         self, points: np.ndarray, colors: np.ndarray, instances: np.ndarray, pitch: float, stamp: float
     ) -> bool:
-        """Show a whole cloud; return whether it differs. points: (N, 3) m in map; colors: (N, 3) uint8;
-        instances: (N,). Points that are not finite or beyond i16 voxels are left out.
+        """Replace the cloud; return whether it changed.
+
+        points: (N, 3) m in map; colors: (N, 3) uint8; instances: (N,) ids.
+
+        Points that are not finite, or whose voxel index exceeds int16, are left out.
         """
         cells = np.floor(points / pitch + 1e-3)
         good = (np.isfinite(cells) & (np.abs(cells) < _HALF)).all(axis=1)
@@ -98,7 +103,7 @@ class VoxelCloud:
         self._removed = before, revisions
 
     def since(self, revision: int) -> CloudChange | None:
-        """Return what changed after a revision, None = nothing."""
+        """Return the voxels that changed since a revision, None = unchanged."""
         with self._lock:
             if revision == self.revision:
                 return None
@@ -121,7 +126,7 @@ class VoxelCloud:
 
 
 def _keys(cells: np.ndarray) -> np.ndarray:
-    """Return one number per cell (N, 3) int64."""
+    """Return a unique key (N,) int64 for each cell (N, 3) int64."""
     shifted = cells + _HALF
     return (shifted[:, 0] << 32) | (shifted[:, 1] << 16) | shifted[:, 2]
 

@@ -1,3 +1,4 @@
-"""ROS on one side, the board and the port of the web server on the other: the console's only use of rclpy besides its
-node.
+"""Connection of the console to ROS: fills the board and carries out requests.
+
+Only this package and the node use rclpy.
 """

@@ -1,4 +1,4 @@
-"""Calls from the web server's loop to ROS: everything is sent by the executor, and answered to the loop."""
+"""Calls from the web server's loop to ROS: the executor sends them, and the loop receives the answers."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from lodestar_console.web.stack_port import Outcome
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.sent_goal import SentGoal
 
-PERIOD = 0.02  # s between two looks at what is to be sent
+PERIOD = 0.02  # s between two checks of the queue of calls
 
 
 class NotThere(Exception):
-    """Raised where no node serves what is called; the message says what to do."""
+    """No node serves the called service or action; the message gives the remedy."""
 
 
 class Caller:
-    """Clients of services and actions for the web server's loop."""
+    """Clients of services and actions, callable from the web server's loop."""
 
     def __init__(self, node: LodestarNode) -> None:
         self._node = node
@@ -31,7 +31,7 @@ class Caller:
         node.steady_timer(PERIOD, self._drain)
 
     def post(self, work: Callable[[], None]) -> None:
-        """Have work done on the executor soon; from any thread."""
+        """Schedule a function on the executor; callable from any thread."""
         self._posted.append(work)
 
     def _drain(self) -> None:
@@ -42,15 +42,15 @@ class Caller:
                 self._node.diagnostics.error(error)
 
     def offer_service(self, kind: Any, name: str) -> None:
-        """Create the client of a service; on the executor, when the node begins."""
+        """Create the client of a service. Called on the executor, when the node starts."""
         self._clients[name] = self._node.create_client(kind, name)
 
     def offer_action(self, kind: Any, name: str) -> None:
-        """Create the client of an action; see `offer_service`."""
+        """Create the client of an action. Called on the executor, when the node starts."""
         self._clients[name] = kind, ActionClient(self._node, kind, name)
 
     async def service(self, name: str, request: Any, patience: float = 5.0) -> Any:
-        """Return the response of a service. Raises NotThere, asyncio.TimeoutError."""
+        """Call a service and return its response. Raises NotThere, asyncio.TimeoutError."""
         client = self._clients[name]
         if not client.service_is_ready():
             raise NotThere(f"nobody serves {name} yet; the stack may still be starting")
@@ -59,7 +59,10 @@ class Caller:
         return await asyncio.wait_for(answer.future, patience)
 
     async def action(self, name: str, goal: Any, patience: float = 60.0) -> Any:
-        """Return the result of an action; it is cancelled where its caller is. Raises as `service`."""
+        """Send a goal and return its result. Raises as `service`.
+
+        The goal is cancelled on a timeout, or if the calling task is cancelled.
+        """
         kind, client = self._clients[name]
         if not client.server_is_ready():
             raise NotThere(f"nobody serves {name} yet; the stack may still be starting")
@@ -91,20 +94,20 @@ def _accepted(answer: Answer, handle: Any) -> None:
 
 
 class Answer:
-    """A future of the loop that is completed by the executor."""
+    """A future of the web server's loop that the executor completes."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self.future: asyncio.Future[Any] = self._loop.create_future()
 
     def take(self, told: Any) -> None:
-        """Take the end of a future of rclpy."""
+        """Complete the future with the outcome of an rclpy future."""
         error = told.exception()
         value = told.result() if error is None else error
         self.give(getattr(value, "result", value))
 
     def give(self, value: Any) -> None:
-        """Give a value or an exception; from any thread."""
+        """Complete the future with a value or an exception; callable from any thread."""
 
         def settle() -> None:
             if self.future.done():

@@ -1,4 +1,4 @@
-"""Messages as records of the protocol. Texts are passed on as they are: they are data to everybody behind."""
+"""Conversion of messages to records of the protocol. Texts from the world are passed on as untrusted data."""
 
 from __future__ import annotations
 
@@ -16,30 +16,28 @@ from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_sensors import image_from_msg
 
 _STATES = ("active", "uncertain", "archived")
-_LONGEST = 300  # characters of a text from the world
+_LONGEST = 300  # largest number of characters of a text from the world
 _COLOR, _INSTANCE = "rgb", "instance"
 _CHANGES: dict[str, Literal["moved", "gone", "new", "renamed"]] = {
     "MOVED": "moved", "GONE": "gone", "APPEARED": "new", "RELABEL": "renamed",
 }  # fmt: skip
-_SAME_BOX = (
-    0.5  # share of common pixels of a detection's box and its observation's, which small parts may lack
-)
-_FAR = 32_000  # cells beyond any mask, which OpenCV still draws to
-FORBIDDEN = 90  # value of the keep-out mask from which on a cell is told as closed
+_SAME_BOX = 0.5  # IoU of the boxes of a detection and its observation, which may lack small parts
+_FAR = 32_000  # cells; clip limit beyond any mask that OpenCV can still draw
+FORBIDDEN = 90  # value of the keep-out mask from which a cell counts as closed
 
 
 def brief(text: str) -> str:
-    """Return a text from the world, cut to a bounded length."""
+    """Return a text from the world, cut to `_LONGEST` characters."""
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def number(value: float) -> float | None:
-    """Return a number, None where it is not finite."""
+    """Return a number, None if it is not finite."""
     return float(value) if math.isfinite(value) else None
 
 
 def entity(message: msg.Entity) -> protocol.Entity:
-    """Return a thing of the scene."""
+    """Return the record of a scene object."""
     low, high = message.box_min, message.box_max
     keyframes = dict.fromkeys(int(view.keyframe_id) for view in message.views if view.keyframe_id)
     stated = [
@@ -79,13 +77,13 @@ def grid_cells(message: Any) -> np.ndarray:
 
 
 def origin_of(info: Any) -> tuple[float, float, float]:
-    """Return x, y, yaw of a map's corner."""
+    """Return the origin of a map, x, y, yaw of its corner (m, rad)."""
     pose, turn = info.origin.position, info.origin.orientation
     return pose.x, pose.y, 2.0 * math.atan2(turn.z, turn.w) if turn.w or turn.z else 0.0
 
 
 def outlines(mask: np.ndarray, info: Any, most: int = 40) -> list[protocol.Outline]:
-    """Return the outer outlines of a mask's areas in map, the largest first."""
+    """Return the outer outlines, in map, of the areas of a mask (H, W) bool; at most `most`, largest first."""
     found, _ = cv2.findContours(mask.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
     x0, y0, yaw = origin_of(info)
     cos, sin, pitch = math.cos(yaw), math.sin(yaw), info.resolution
@@ -100,7 +98,7 @@ def outlines(mask: np.ndarray, info: Any, most: int = 40) -> list[protocol.Outli
 
 
 def rooms(message: msg.RegionArray, contents: dict[int, list[str]]) -> list[protocol.Room]:
-    """Return the rooms. contents: labels of the things in each. Raises BadMessage."""
+    """Return the rooms. contents: labels of the objects in each room, by room id. Raises BadMessage."""
     mask = image_from_msg(message.mask)
     result = []
     for region in message.regions:
@@ -123,7 +121,7 @@ def rooms(message: msg.RegionArray, contents: dict[int, list[str]]) -> list[prot
 
 
 def frontiers(message: msg.FrontierArray, resolution: float) -> list[protocol.Frontier]:
-    """Return the frontiers. resolution: m of a cell."""
+    """Return the frontiers. resolution: metres per cell."""
     return [
         protocol.Frontier(
             id=int(one.id),
@@ -138,7 +136,10 @@ def frontiers(message: msg.FrontierArray, resolution: float) -> list[protocol.Fr
 
 
 def closed_ways(message: msg.ClosedWayArray, building: Building = NO_FLOORS) -> list[protocol.Zone]:
-    """Return the closed ways of the robot's floor, and the areas that an operator has laid there."""
+    """Return the closed ways (segments that the robot must not cross) and the operators' keep-out areas.
+
+    Those of other floors are left out.
+    """
     return [_closed_way(way) for way in message.ways if building.may_be_here(int(way.floor))]
 
 
@@ -155,8 +156,9 @@ def _closed_way(way: msg.ClosedWay) -> protocol.Zone:
 
 
 def keep_out(mask: Any, known: list[protocol.Zone]) -> list[protocol.Zone]:
-    """Return the closed areas of a keep-out mask but for those that are known, such as those of directives. Raises
-    BadMessage.
+    """Return the forbidden areas of a keep-out mask outside the zones `known`, such as areas of directives.
+
+    Raises BadMessage.
     """
     width, height = mask.info.width, mask.info.height
     values = np.asarray(mask.data, np.int8)
@@ -179,7 +181,7 @@ def keep_out(mask: Any, known: list[protocol.Zone]) -> list[protocol.Zone]:
 
 
 def changes(message: msg.MapChanges) -> protocol.Changes:
-    """Return what has changed since the map that was loaded."""
+    """Return the record of the differences from the loaded map."""
     found = [
         protocol.Change(
             kind=_CHANGES.get(one.kind, "moved"),
@@ -194,7 +196,10 @@ def changes(message: msg.MapChanges) -> protocol.Changes:
 
 
 def looks(message: Any) -> np.ndarray:
-    """Return how sharply each cell was looked at, (H, W) uint8: 0 never, 255 from nearby. Raises BadMessage."""
+    """Return the sharpness with which each cell was observed, (H, W) uint8: 0 never, 255 from nearby.
+
+    Raises BadMessage.
+    """
     width, height = message.info.width, message.info.height
     values = np.asarray(message.data, np.int8)
     if values.size != width * height or not message.info.resolution > 0.0:
@@ -232,7 +237,7 @@ def detections(
 ) -> list[protocol.DetectedOutline]:
     """Return the detections with outlines in pixels. Raises BadMessage.
 
-    instances: what became of the detections of the same image: that of the same label whose box covers it best.
+    instances: observations from the same image; a detection is matched by label and largest IoU of the boxes.
     """
     labels = image_from_msg(message.labels)
     seen = [] if instances is None else list(instances.observations)
@@ -256,7 +261,7 @@ def detections(
 
 
 def _instance(detection: msg.Detection, seen: list[msg.Observation]) -> int:
-    """Return the instance that a detection was taken for, 0 = none."""
+    """Return the id of the instance that a detection was assigned to, 0 = none."""
     fits = [
         (_overlap(detection.image_box, one.image_box), one) for one in seen if one.label == detection.label
     ]
@@ -265,7 +270,7 @@ def _instance(detection: msg.Detection, seen: list[msg.Observation]) -> int:
 
 
 def _overlap(one: msg.ImageBox, other: msg.ImageBox) -> float:
-    """Return the share of the common pixels of two boxes in all of theirs."""
+    """Return the intersection over union (IoU) of two boxes."""
     wide = min(one.x + one.width, other.x + other.width) - max(one.x, other.x)
     high = min(one.y + one.height, other.y + other.height) - max(one.y, other.y)
     common = max(wide, 0) * max(high, 0)

@@ -1,4 +1,4 @@
-"""Directives of pages and agents: sent, followed and told."""
+"""Directives of pages and agents: sends them and shows their progress."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from lodestar_interfaces import msg
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, planar_from_msg
+from lodestar_ros.directive_goals import rest_after_stop
 from lodestar_ros.directive_sender import DirectiveSender, GoalEars
 from lodestar_ros.node import LodestarNode
 
-FIRST_WORD = 30.0  # s until a goal has begun or was refused; a language model may read it
-MOST_PROGRESS = 200  # sentences
+FIRST_WORD = 30.0  # s within which a goal must start or be refused; a language model may parse it
+MOST_PROGRESS = 200  # largest number of progress sentences
 NAMES = {
     value: name
     for name, value in vars(FollowDirective.Result).items()
@@ -32,21 +33,21 @@ NAMES = {
 
 
 class DirectiveDesk:
-    """Shows ``directive``, and sends goals. Subscribes: ``directive_report`` and ``decision``, which tell of the
-    directives of other clients. (A listener to the feedback of their goals would count as one of their clients.)
+    """Send directives as goals, and show the page's part ``directive``.
 
-    owner: name that the goals carry, so that they end with this process. Everything but `run` is on the executor.
+    Subscribes: ``directive_report``, ``decision``.
+
+    The topics are needed for directives of other clients, whose goal feedback the console does not receive.
+    All methods but `run` and `cancel_of` run on the executor.
     """
 
-    def __init__(self, node: LodestarNode, board: Board, caller: Caller, owner: str) -> None:
-        self._node, self._board, self._caller, self._owner = node, board, caller, owner
+    def __init__(self, node: LodestarNode, board: Board, caller: Caller) -> None:
+        self._node, self._board, self._caller = node, board, caller
         self._sender = DirectiveSender(node)
         self._shown = protocol.Directive()
-        self._mine: str = ""  # session whose directive runs
-        self._count = 0  # of goals
-        self._under_way: dict[
-            _Run, str
-        ] = {}  # goals without an end yet, also those that have not begun: session
+        self._mine: str = ""  # id of the session whose directive runs, "" = none
+        self._count = 0  # number of goals sent
+        self._under_way: dict[_Run, str] = {}  # unfinished goals, started or not -> session id
         board.set("directive", self._shown)
         node.listen(msg.DirectiveReport, "directive_report", self._on_report, qos.HISTORY)
         node.listen(msg.Decision, "decision", self._on_decision, qos.EVENT)
@@ -54,14 +55,13 @@ class DirectiveDesk:
     # --- on the web server's loop ---------------------------------------------------------------------
 
     async def run(self, goal: FollowDirective.Goal, text: str, who: Session) -> Outcome:
-        """Send a goal; return when it has begun, was refused or has ended."""
+        """Send a goal; return its outcome as soon as it has started, was refused or has ended."""
         loop = asyncio.get_running_loop()
         first: asyncio.Future[Outcome] = loop.create_future()
 
         def tell(outcome: Outcome) -> None:
             loop.call_soon_threadsafe(lambda: None if first.done() else first.set_result(outcome))
 
-        goal.owner = self._owner
         self._caller.post(lambda: self._send(goal, text, who, tell))
         try:
             return await asyncio.wait_for(first, FIRST_WORD)
@@ -69,13 +69,13 @@ class DirectiveDesk:
             return Outcome(False, f"The goal selector said nothing within {FIRST_WORD:.0f} s.", "timeout")
 
     def cancel_of(self, session: str) -> None:
-        """Cancel the directive of a session; from any thread."""
+        """Cancel the directive of a session; callable from any thread."""
         self._caller.post(lambda: self.cancel() if session in self._under_way.values() else None)
 
     # --- on the executor ------------------------------------------------------------------------------
 
     def cancel(self) -> None:
-        """Cancel every goal of the console; where there is none, have whatever runs end."""
+        """Cancel all goals of the console; if there are none, send the directive "stop"."""
         if not self._sender.cancel():
             stop = FollowDirective.Goal(text="stop")
             self._sender.send(stop, GoalEars(lambda _: None, lambda _: None, lambda _: None))
@@ -91,17 +91,17 @@ class DirectiveDesk:
         self._sender.send(goal, GoalEars(run.hear, run.end, run.fail))
 
     def over(self, run: _Run) -> bool:
-        """Count a goal as ended; return whether it is the one that is shown: the last of those that have begun."""
+        """Register the end of a goal; return whether to show it: no other started goal is running."""
         self._under_way.pop(run, None)
         return not any(one.begun for one in self._under_way)
 
     def begin(self, text: str, who: Session, number: int = 0) -> None:
-        """Show a directive that has begun."""
+        """Show a directive that has started."""
         self._mine = who.id
         self._show(protocol.Directive(text=text, running=True, by=who.name, number=number))
 
     def hear(self, feedback: FollowDirective.Feedback) -> None:
-        """Show feedback of the directive that runs."""
+        """Show feedback of the running directive."""
         self._show(
             msgspec.structs.replace(
                 self._shown,
@@ -117,7 +117,7 @@ class DirectiveDesk:
         )
 
     def end(self, result: FollowDirective.Result) -> None:
-        """Show the end of the directive."""
+        """Show the result of the directive."""
         question = None
         if result.question:
             question = protocol.RobotQuestion(
@@ -133,7 +133,7 @@ class DirectiveDesk:
         )
 
     def fail(self, text: str) -> None:
-        """Show that no result will come."""
+        """Show that the directive failed and that no result will arrive."""
         self._mine = ""
         told = protocol.DirectiveResult(success=False, code=int(FollowDirective.Result.UNKNOWN), text=text)
         self._show(msgspec.structs.replace(self._shown, running=False, phase="", goal=None, result=told))
@@ -158,13 +158,13 @@ class DirectiveDesk:
             self._show(msgspec.structs.replace(self._shown, running=False, phase="", result=told))
 
     def _on_decision(self, message: msg.Decision) -> None:
-        """Show how a directive of another client goes on; those of the console have feedback of their own."""
+        """Show the progress of another client's directive; the console's own directives have feedback."""
         if not self._mine and self._shown.running:
             progress = self._progress(message.explanation)
             self._show(msgspec.structs.replace(self._shown, expert=message.chosen, progress=progress))
 
     def _progress(self, text: str) -> list[protocol.Progress]:
-        """Return the progress with a sentence more, unless the last one says the same."""
+        """Return the progress with a sentence appended, unless it equals the last sentence."""
         progress = self._shown.progress
         if not text or (progress and progress[-1].text == brief(text)):
             return progress
@@ -176,7 +176,7 @@ class DirectiveDesk:
 
 
 class _Run:
-    """One goal under way. tell(outcome): called with the first word of it."""
+    """One running goal. tell(outcome): called with its first outcome, when it starts, fails or ends."""
 
     def __init__(
         self,
@@ -188,10 +188,10 @@ class _Run:
     ) -> None:
         self._desk, self._goal, self._text, self._who, self._tell = desk, goal, text, who, tell
         self.begun = False
-        self.number = 0  # of the directive; 0 = it is only read
+        self.number = 0  # number of the directive; 0 = dry run
 
     def hear(self, feedback: FollowDirective.Feedback) -> None:
-        if not feedback.understood:  # the loop follows another one still, or none
+        if not feedback.understood:  # the selector does not follow this directive yet
             return
         self._begin()
         self._desk.hear(feedback)
@@ -225,7 +225,7 @@ class _Run:
 
 
 def goal_of(text: str, *, dry_run: bool = False, picture: Upload | None = None) -> FollowDirective.Goal:
-    """Return the goal of a text, with a picture of its target."""
+    """Return the goal for a directive text, with an optional picture of its target."""
     goal = FollowDirective.Goal(text=text, dry_run=dry_run)
     if picture is not None:
         form = picture.media_type.removeprefix("image/")
@@ -234,7 +234,7 @@ def goal_of(text: str, *, dry_run: bool = False, picture: Upload | None = None) 
 
 
 def result_of(result: FollowDirective.Result) -> protocol.DirectiveResult:
-    """Return the end of a directive."""
+    """Return the record of a directive's result."""
     return protocol.DirectiveResult(
         success=bool(result.success),
         code=int(result.error_code),
@@ -244,9 +244,15 @@ def result_of(result: FollowDirective.Result) -> protocol.DirectiveResult:
 
 
 def meaning_of(understood: str, problem: str = "") -> protocol.MeaningValue:
-    """Return what was understood, as steps and constraints."""
+    """Return the record of a directive's interpretation: its steps, or "stop" and the text after it.
+
+    problem: reason why the directive was refused, "" = not refused.
+    """
+    rest = rest_after_stop(understood)
+    if rest is not None:
+        return protocol.MeaningValue(understood=understood, steps=[], problem=problem, stops=True, rest=rest)
     steps = [part.strip() for part in understood.split(";") if part.strip()]
-    return protocol.MeaningValue(understood=understood, steps=steps, constraints=[], problem=problem)
+    return protocol.MeaningValue(understood=understood, steps=steps, problem=problem)
 
 
 def _goal(stamped: Any) -> tuple[float, float, float] | None:

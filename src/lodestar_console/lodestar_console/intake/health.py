@@ -1,4 +1,4 @@
-"""Health of the stack: what each node says of itself, its memory, who is waited for, and the doctor's findings."""
+"""Health of the stack: status and memory of nodes, missing nodes, and findings of `lodestar_ros.doctor`."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from lodestar_ros import qos
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.twins import identity_from
 
-PERIOD = 1.0  # s
-MEMORY_PERIOD = 10.0  # s between two measurements of memory, which cost a millisecond of each process
-GONE_AFTER = 5.0  # s without a word
-DOCTOR = "doctor"  # name of the status with which `lodestar_ros.doctor` tells its findings
-DOCTOR_LISTENS = 4.0  # s
-DOCTOR_PATIENCE = 50.0  # s, with the discovery of a large graph
-DOCTOR_HOLDS = 300.0  # s for which its findings are shown
-MOST_LOG = 512 * 1024  # bytes of a log's end
+PERIOD = 1.0  # s between two updates of the page's part
+MEMORY_PERIOD = 10.0  # s between two measurements of memory, which take a millisecond per process
+GONE_AFTER = 5.0  # s without a status after which a node counts as gone
+DOCTOR = "doctor"  # name of the status in which `lodestar_ros.doctor` publishes its findings
+DOCTOR_LISTENS = 4.0  # s for which the doctor listens
+DOCTOR_PATIENCE = 50.0  # s, timeout of the doctor, including discovery of a large graph
+DOCTOR_HOLDS = 300.0  # s for which the doctor's findings are shown
+MOST_LOG = 512 * 1024  # bytes read from the end of a log
 _LEVELS = {b"\x00": "ok", b"\x01": "warning", b"\x02": "error", b"\x03": "error"}
 
 
 class _Life:
-    """One node: its newest words. pids: its processes so far."""
+    """State of one node: its newest status, its process, and the tokens (one per process) received so far."""
 
     def __init__(self) -> None:
         self.status: DiagnosticStatus | None = None
@@ -44,7 +44,10 @@ class _Life:
 
 
 class HealthWatch:
-    """Shows ``health``. Subscribes: ``/diagnostics``. awaited: names of the nodes that are waited for."""
+    """Show the page's part ``health``. Subscribes: ``/diagnostics``.
+
+    awaited: names of the nodes that are expected to run.
+    """
 
     def __init__(
         self, node: LodestarNode, board: Board, worker: KeyedWorker, awaited: tuple[str, ...]
@@ -53,12 +56,12 @@ class HealthWatch:
         self._lives: dict[str, _Life] = {name: _Life() for name in awaited}
         self._host = socket.gethostname().replace(" ", "_")
         self._measured = 0.0
-        self._doctor: tuple[float, list[protocol.Finding]] = (0.0, [])  # when the doctor spoke last
+        self._doctor: tuple[float, list[protocol.Finding]] = (0.0, [])  # time, newest findings
         node.listen(DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.EVENT)
         node.steady_timer(PERIOD, lambda: worker.submit(self._show, "health"))
 
     def silent(self, name: str) -> float:
-        """Return for how many seconds a node has said nothing, inf = ever."""
+        """Return the seconds since a node's newest status, inf = none yet."""
         life = self._lives.get(name)
         return math.inf if life is None or life.status is None else time.monotonic() - life.heard
 
@@ -108,7 +111,7 @@ class HealthWatch:
 def _node(name: str, life: _Life, alive: bool) -> protocol.NodeHealth:
     status = life.status
     assert status is not None
-    rates, ages = [], []  # of its inputs; those of events come seldom, so the liveliest one tells
+    rates, ages = [], []  # of all inputs; the most active one is shown, as event inputs are rare
     for item in status.values:
         try:
             if item.key.endswith(".rate_hz"):
@@ -131,7 +134,7 @@ def _node(name: str, life: _Life, alive: bool) -> protocol.NodeHealth:
 
 
 def doctor_findings(status: DiagnosticStatus) -> list[protocol.Finding]:
-    """Return the findings that the doctor has told; each value is one, with what to do."""
+    """Return the findings that `lodestar_ros.doctor` published in its status, one per value."""
     level = _level(status)
     return [protocol.Finding(level=level, text=brief(item.value)) for item in status.values[:50]]  # type: ignore[arg-type]
 
@@ -152,9 +155,9 @@ def proportional_bytes(pid: int) -> int:
 
 
 def examine(namespace: str) -> list[dict[str, str]]:
-    """Return the findings of the doctor, which listens for some seconds; they also come by /diagnostics.
+    """Run `lodestar_ros.doctor`, which observes the stack for some seconds, and return its findings.
 
-    Raises OSError, subprocess.SubprocessError, ValueError where it cannot tell.
+    Raises OSError, subprocess.SubprocessError or ValueError if it fails.
     """
     words = ["--json", "--seconds", str(DOCTOR_LISTENS), *(["--namespace", namespace] if namespace else [])]
     command = [sys.executable, "-m", "lodestar_ros.doctor", *words]
@@ -163,7 +166,7 @@ def examine(namespace: str) -> list[dict[str, str]]:
 
 
 def log_tail(node: str, lines: int) -> str | None:
-    """Return the last lines of a node's log, None where the starter has written none."""
+    """Return the last lines of a node's log, None if there is no log file."""
     folder = os.environ.get("ROS_LOG_DIR", "")
     path = Path(folder).parent / f"{node}.log"
     if not folder or not path.is_file():

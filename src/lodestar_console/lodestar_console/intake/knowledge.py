@@ -1,4 +1,4 @@
-"""Answers, memories and what the board tells of a thing or of a moment, as values of replies."""
+"""Conversion of answers, memories and details of objects, rooms and decisions to values of replies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KINDS = ("memory", "keyframe", "entity", "room")
 
 
 def answer(result: Any) -> protocol.AnswerValue:
-    """Return the answer of the memory."""
+    """Return the record of the memory's answer to a question."""
     proofs = [
         protocol.Proof(
             kind=_KINDS[min(one.kind, 3)],  # type: ignore[arg-type]
@@ -52,7 +52,7 @@ def answer(result: Any) -> protocol.AnswerValue:
 
 
 def memories(told: Any) -> list[protocol.MemoryItem]:
-    """Return the memories that the memory has listed."""
+    """Return the records of listed memories."""
     return [
         protocol.MemoryItem(
             id=str(one.id),
@@ -69,7 +69,7 @@ def memories(told: Any) -> list[protocol.MemoryItem]:
 
 
 def details(board: Board, kind: str, of: str) -> protocol.DetailsValue | None:
-    """Return what is known of a thing, None = nothing."""
+    """Return the details of a decision, room or entity with id `of`, None = unknown."""
     if kind == "decision":
         decision = board.tables["decisions"].get(of)
         if decision is None:
@@ -77,7 +77,7 @@ def details(board: Board, kind: str, of: str) -> protocol.DetailsValue | None:
         return protocol.DetailsValue(
             title=decision.explanation, lines=decision.why, keyframes=decision.keyframes
         )
-    if not of.isdigit() or len(of) > 9:
+    if not of.isdecimal() or len(of) > 9:
         return None
     if kind == "room":
         rooms: Any = board.get("rooms") or []

@@ -1,4 +1,4 @@
-"""Map and scene: grid, things, rooms, frontiers, zones and what the detector can name."""
+"""Map and scene: grid, objects, rooms, frontiers, zones and the detector's vocabulary."""
 
 from __future__ import annotations
 
@@ -20,11 +20,13 @@ from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.delta_client import entities_client
 from lodestar_ros.node import LodestarNode
 
-ROOMS_PERIOD = 2.0  # s between two looks at which things are in which room
+ROOMS_PERIOD = 2.0  # s between two updates of the objects per room
 
 
 class MapState:
-    """Shows ``grid``, ``entities``, ``rooms``, ``frontiers``, ``zones``, ``changes`` and ``vocabulary``.
+    """Show map and scene as parts of the page.
+
+    Parts: ``grid``, ``entities``, ``rooms``, ``frontiers``, ``zones``, ``changes`` and ``vocabulary``.
 
     Subscribes: ``grid``, ``entities``, ``regions``, ``frontiers``, ``closed_ways``, ``keep_out_mask``, ``changes``,
     ``vocabulary``, ``mapping/building``. Calls: ``get_entities``.
@@ -35,8 +37,9 @@ class MapState:
         self._session = ("", 0)
         self._regions: msg.RegionArray | None = None
         self._regions_shown: tuple[int, int] = (-1, -1)
-        self._ways = msg.ClosedWayArray()  # of all floors
+        self._ways = msg.ClosedWayArray()  # closed ways of all floors
         self._mask: OccupancyGrid | None = None
+        self._frontiers: msg.FrontierArray | None = None  # not shown yet
         stream = entities_client(node, "get_entities", self._on_parts, archived=True)
         node.listen(msg.SceneDelta, "entities", stream.hear, qos.EVENT)
         self._listen(node, OccupancyGrid, "grid", self._take_grid)
@@ -64,6 +67,7 @@ class MapState:
             convert.grid_cells(message), round(message.info.resolution, 6), place, stamp
         ):
             self._board.changed()
+        self._show_frontiers()
 
     def _on_parts(self, parts: Any) -> None:
         self._worker.submit(lambda: self._take_entities(parts))
@@ -92,7 +96,7 @@ class MapState:
         self._show_rooms()
 
     def _show_rooms(self) -> None:
-        """Show the rooms with the things in them, where either has changed."""
+        """Show the rooms with their objects, if either has changed."""
         message, table = self._regions, self._board.tables["entities"]
         if message is None or (shown := (int(message.revision), table.revision)) == self._regions_shown:
             return
@@ -105,7 +109,15 @@ class MapState:
         self._board.set("rooms", convert.rooms(message, contents))
 
     def _take_frontiers(self, message: msg.FrontierArray) -> None:
-        self._board.set("frontiers", convert.frontiers(message, 0.05))
+        self._frontiers = message
+        self._show_frontiers()
+
+    def _show_frontiers(self) -> None:
+        """Show the frontiers once the grid, whose cells they count, is there."""
+        grid = self._board.grid.picture()
+        if self._frontiers is not None and grid is not None:
+            self._board.set("frontiers", convert.frontiers(self._frontiers, grid[1]))
+            self._frontiers = None
 
     def _take_ways(self, message: msg.ClosedWayArray) -> None:
         self._ways = message
@@ -116,7 +128,7 @@ class MapState:
         self._show_zones()
 
     def _show_zones(self) -> None:
-        """Show the areas and ways of the robot's floor, and what else the mask of all zones has closed."""
+        """Show closed ways and keep-out areas of the robot's floor, and other areas of the keep-out mask."""
         ways = convert.closed_ways(self._ways, self._floors.newest)
         areas = [] if self._mask is None else convert.keep_out(self._mask, ways)
         self._board.set("zones", areas + ways)

@@ -1,10 +1,11 @@
-"""Requests of pages and agents, carried out by the robot's stack: the port `Stack` over ROS."""
+"""Implementation of the interface `Stack` over ROS: carries out requests of pages and agents."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import subprocess
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 import msgspec
 from geometry_msgs.msg import Point
 from sensor_msgs.msg import CompressedImage
-from std_srvs.srv import SetBool
 
 from lodestar.memory.keyframe_contours import annotated_jpeg
 from lodestar_console import protocol
@@ -30,22 +30,23 @@ from lodestar_console.intake.views import Views
 from lodestar_console.web.stack_port import Outcome, Picture, Upload, Wishes
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import AnswerQuestion, CorrectBelief, FollowDirective
-from lodestar_interfaces.srv import GetKeyframe, ManageMemory, NameRegion, PointOut
+from lodestar_interfaces.srv import GetKeyframe, ManageMemory, NameRegion, PlaceHold, PointOut, ReleaseHold
 from lodestar_ros.conversions import box_from_msg, stamp_to_msg
 from lodestar_ros.node import LodestarNode
 
-MOST_CORNERS = 64  # of a zone
-HOLDS = ("hold_gate", "hold_selector")  # the gate stops the base, the selector ends the directive
-HOLDERS = ("the motion gate", "the goal selector")
-RELEASE_PATIENCE = 2.0  # s in which each of them answers that it released
-MOST_ASKED = 50  # requests to hold of which an answer is awaited
+MOST_CORNERS = 64  # largest number of corners of a zone
+RELEASE_PATIENCE = 2.0  # s within which the motion gate must confirm a release, and tell what stands after it
+RELEASE_LOOK = 0.02  # s between two checks of its newest message
+MOST_ASKED = 50  # largest number of pending hold requests
 _MEMORY = ManageMemory.Request
 Handler = Callable[[Any, Session, "Upload | None"], Awaitable[Outcome]]
 
 
 class RosStack:
-    """Carries requests out. Calls: ``hold_gate``, ``hold_selector``, ``name_region``, ``manage_memory``,
-    ``get_keyframe``, ``point_out``. Client of ``answer``, ``correct`` and, while it has a goal, ``follow_directive``.
+    """Carry out requests by services and actions.
+
+    Calls: ``place_hold``, ``release_hold``, ``name_region``, ``manage_memory``, ``get_keyframe``, ``point_out``.
+    Client of ``answer``, ``correct`` and, while it has a goal, ``follow_directive``.
     """
 
     def __init__(
@@ -59,11 +60,11 @@ class RosStack:
     ) -> None:
         self._node, self._board, self._caller, self._desk, self._views = node, board, caller, desk, views
         self._remembered, self._robot = MemoryWatch(node, board), robot
-        self._examining = asyncio.Lock()
-        self._asked: deque[tuple[Any, Any]] = deque()
-        self._stops = 0
-        self._holds = [node.create_client(SetBool, name) for name in HOLDS]
+        self._examining: asyncio.Task[list[dict[str, str]]] | None = None
+        self._asked: deque[Any] = deque()
+        self._gate = node.create_client(PlaceHold, "place_hold")
         for kind, name in (
+            (ReleaseHold, "release_hold"),
             (NameRegion, "name_region"),
             (ManageMemory, "manage_memory"),
             (GetKeyframe, "get_keyframe"),
@@ -95,7 +96,7 @@ class RosStack:
     async def perform(
         self, request: protocol.PageMessage, who: Session, picture: Upload | None = None
     ) -> Outcome:
-        """Carry a request out."""
+        """Carry out a request and return its outcome."""
         handler = self._handlers.get(type(request))
         if handler is None:
             return Outcome(False, "The robot cannot do this.", "unknown")
@@ -106,60 +107,56 @@ class RosStack:
         except asyncio.TimeoutError:
             return Outcome(False, "The robot did not answer in time.", "timeout")
 
-    def stop(self) -> asyncio.Future[bool]:
-        """Latch the gate and the goal selector, from the thread that calls; return the gate's own answer."""
+    def stop(self, who: str) -> asyncio.Future[bool]:
+        """Ask the motion gate, from the calling thread, to hold the robot. Never raises.
+
+        Returns the future of its answer: whether it holds the robot.
+        """
         answer = Answer()
-        self._stops += 1
-        gate, *_ = [self._hold(client, True) for client in self._holds]
-        if gate is None:
+        try:
+            if not self._gate.service_is_ready():
+                raise NotThere("the motion gate is not there")
+            asked = self._gate.call_async(PlaceHold.Request(kind=msg.Hold.HOLD, who=who, why="STOP"))
+        except Exception as error:
+            self._node.diagnostics.error(error)
             answer.give(False)
-        else:
-            gate.add_done_callback(
-                lambda told: answer.give(told.exception() is None and told.result().success)
-            )
+            return answer.future
+        self._asked.append(asked)
+        while len(self._asked) > MOST_ASKED:  # a dead gate never answers
+            self._gate.remove_pending_request(self._asked.popleft())
+        asked.add_done_callback(
+            lambda told: answer.give(told.exception() is None and told.result().number > 0)
+        )
         return answer.future
 
     def stands(self, since: float) -> bool:
-        """Return whether the robot is measured to stand since then."""
+        """Return whether odometry received after `since` (s, monotonic) shows the robot standing still."""
         return self._robot.stands(since)
-
-    def _hold(self, client: Any, held: bool) -> Any | None:
-        """Return the future of one node's answer, None where it cannot be asked; the other is asked all the same."""
-        try:
-            if not client.service_is_ready():
-                return None
-            asked = client.call_async(SetBool.Request(data=held))
-        except Exception as error:
-            self._node.diagnostics.error(error)
-            return None
-        self._asked.append((client, asked))
-        while len(self._asked) > MOST_ASKED:  # a dead gate answers none of them
-            other, oldest = self._asked.popleft()
-            other.remove_pending_request(oldest)
-        return asked
 
     def cancel_of(self, who: str) -> None:
         """Cancel the directive of a session."""
         self._desk.cancel_of(who)
 
     def want(self, wishes: Wishes) -> None:
-        """Note what is wanted."""
+        """Store which streams the pages want, for views and memories."""
         self._views.wishes = self._remembered.wishes = wishes
 
     async def log(self, node: str, lines: int) -> str | None:
-        """Return the end of a node's log."""
+        """Return the last lines of a node's log, None if there is no log."""
         return await asyncio.to_thread(log_tail, node, lines)
 
     async def examine(self) -> list[dict[str, str]]:
-        """Return the doctor's findings; one examination at a time."""
-        async with self._examining:
-            try:
-                return await asyncio.to_thread(examine, self._node.get_namespace().rstrip("/"))
-            except (OSError, subprocess.SubprocessError, ValueError) as error:
-                raise RuntimeError(f"the doctor could not tell: {error}") from error
+        """Run the doctor and return its findings; concurrent callers share one run. Raises RuntimeError."""
+        if self._examining is None or self._examining.done():
+            work = asyncio.to_thread(examine, self._node.get_namespace().rstrip("/"))
+            self._examining = asyncio.ensure_future(work)
+        try:
+            return await asyncio.shield(self._examining)
+        except (OSError, subprocess.SubprocessError, ValueError) as error:
+            raise RuntimeError(f"the doctor could not tell: {error}") from error
 
     async def keyframe(self, number: int, session: str, outlined: bool) -> Picture | None:
-        """Return a keyframe's image."""
+        """Return a keyframe's image, with instance outlines if `outlined`; None if it is not available."""
         try:
             found = await self._caller.service(
                 "get_keyframe", GetKeyframe.Request(id=number, session_id=session)
@@ -175,7 +172,7 @@ class RosStack:
             data = outlined_jpeg or data
         return Picture(data)
 
-    # --- what moves -----------------------------------------------------------------------------------
+    # --- motion ----------------------------------------------------------------------------------------
 
     async def _directive(
         self, request: protocol.SendDirective, who: Session, picture: Upload | None
@@ -197,35 +194,42 @@ class RosStack:
         self._caller.post(self._desk.cancel)
         return Outcome(True, "Cancelled.")
 
-    async def _resume(self, *_: object) -> Outcome:
-        """Release the goal selector, then the gate, each by its own answer; where one gives none, both hold on."""
-        holders = list(zip(HOLDERS, self._holds, strict=True))
-        missing = [name for name, client in holders if not client.service_is_ready()]
-        if missing:
-            return Outcome(False, f"Not released: not there is {' nor '.join(missing)}.", "not_there")
-        stops = self._stops
-        for name, client in reversed(holders):
-            released = await self._released(client)
-            if self._stops != stops:
-                return Outcome(False, "Not released: STOP was pressed meanwhile.", "stopped")
-            if not released:
-                for one in self._holds:  # what comes late is followed by this
-                    self._hold(one, True)
-                text = f"Not released: no answer from {name}. Both were told to go on holding; try again."
-                return Outcome(False, text, "no_answer")
+    async def _resume(self, request: protocol.Resume, who: Session, _: Upload | None) -> Outcome:
+        """Release only the holds and pauses with the requested numbers; the outcome tells which remain."""
+        if not self._robot.standing.is_told:
+            raise NotThere("the motion gate is not there")
+        owners = {one.number: one.who for one in self._robot.holds}
+        released, refusal = [], "no number was named"
+        for number in dict.fromkeys(request.numbers):
+            asked = ReleaseHold.Request(number=number, who=who.name)
+            told = await self._caller.service("release_hold", asked, RELEASE_PATIENCE)
+            if told.error_code:
+                refusal = told.error_msg
+            else:
+                mine = owners.get(number) == who.name
+                released.append("yours" if mine else f"that of {owners.get(number, 'somebody')}")
+        left = await self._left_after(request.numbers)
+        if left:
+            said = f"Released {' and '.join(dict.fromkeys(released))}" if released else "Nothing was released"
+            return Outcome(False, f"{said}; still {left}.", "still_held")
+        if not released:
+            return Outcome(False, f"Not released: {refusal}.", "not_held")
         return Outcome(True, "Released.")
 
-    async def _released(self, client: Any) -> bool:
-        """Return whether a node has answered that it holds no longer."""
-        asked = self._hold(client, False)
-        if asked is None:
-            return False
-        answer = Answer()
-        asked.add_done_callback(answer.take)
-        try:
-            return bool((await asyncio.wait_for(answer.future, RELEASE_PATIENCE)).success)
-        except Exception:  # what the client or the node raised: told as no answer
-            return False
+    async def _left_after(self, numbers: list[int]) -> str:
+        """Wait until the motion gate no longer reports holds with these numbers, at most `RELEASE_PATIENCE`.
+
+        Returns a text on who holds or pauses the robot under other numbers, "" = nobody.
+        """
+        end = time.monotonic() + RELEASE_PATIENCE
+        while any(one.number in numbers for one in self._robot.holds) and time.monotonic() < end:
+            await asyncio.sleep(RELEASE_LOOK)
+        return ", ".join(
+            f"{'held' if one.kind == 'hold' else 'paused'} by {one.who} since "
+            f"{time.strftime('%H:%M', time.localtime(one.since))}"
+            for one in self._robot.holds
+            if one.number not in numbers
+        )
 
     async def _point_out(self, request: protocol.PointOut, who: Session, _: Upload | None) -> Outcome:
         point = Point(x=request.x, y=request.y, z=request.z)
@@ -240,7 +244,7 @@ class RosStack:
         )
         return Outcome(True, told.report, value=value)
 
-    # --- what is believed -----------------------------------------------------------------------------
+    # --- beliefs -------------------------------------------------------------------------------------
 
     async def _correct(self, request: protocol.Correct, who: Session, _: Upload | None) -> Outcome:
         return await self._amend(CorrectBelief.Goal(text=request.text, entity_id=max(request.entity, 0)))
@@ -268,7 +272,10 @@ class RosStack:
         return await self._amend(CorrectBelief.Goal(amendment=[change]))
 
     async def _lay_zone(self, request: protocol.LayZone, who: Session, _: Upload | None) -> Outcome:
-        """Close an area as a way is closed: it is in the journal, outlives a restart, and belongs to a saved map."""
+        """Add or remove a keep-out area by an amendment of the beliefs, like a closed way.
+
+        The amendment is journalled, kept over restarts and saved with the map.
+        """
         if not 3 <= len(request.outline) <= MOST_CORNERS:
             return Outcome(False, f"A zone has 3 to {MOST_CORNERS} corners.", "BAD_REQUEST")
         corners = [Point(x=x, y=y) for x, y in request.outline]
@@ -308,7 +315,7 @@ class RosStack:
             True, f"It is called {told.named.label} now." if request.name else "The name is taken back."
         )
 
-    # --- what is remembered ---------------------------------------------------------------------------
+    # --- memories -------------------------------------------------------------------------------------
 
     async def _ask(self, request: protocol.AskMemory, _: Session, picture: Upload | None) -> Outcome:
         goal = AnswerQuestion.Goal(question=request.text)
@@ -370,7 +377,7 @@ class RosStack:
     async def _manage(self, request: Any) -> Any:
         return await self._caller.service("manage_memory", request, 30.0)
 
-    # --- what is on the board -------------------------------------------------------------------------
+    # --- queries of the board -------------------------------------------------------------------------
 
     async def _details(self, request: protocol.Details, *_: object) -> Outcome:
         value = knowledge.details(self._board, request.kind, request.of)
@@ -381,7 +388,7 @@ class RosStack:
 
 
 def _ids(texts: list[str]) -> list[int]:
-    """Return the numbers of memories. Raises NotThere for a text that is none."""
-    if not all(text.isdigit() and len(text) < 19 for text in texts):
+    """Return the ids of memories as numbers. Raises NotThere for a text that is no id."""
+    if not all(text.isdecimal() and len(text) < 19 for text in texts):
         raise NotThere("there is no such memory")
     return [int(text) for text in texts]

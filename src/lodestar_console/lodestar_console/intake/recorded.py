@@ -1,7 +1,7 @@
-"""`python -m lodestar_console.intake.recorded LOG`: the page for a run that is over, from its decision log.
+"""`python -m lodestar_console.intake.recorded LOG`: show the page of a finished run from its decision log.
 
-Decisions with their reasons, failures and the timeline are shown; nothing can be sent. Prints a one-time link, then
-stays until Ctrl-C. Exit status: 0 ended; 2 the log cannot be read, or the page cannot be served.
+The page shows decisions with reasons, failures and the timeline; it is read-only. Prints a one-time link, then runs
+until Ctrl-C. Exit status: 0 ended; 2 the log cannot be read, or the page cannot be served.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lodestar_console.web.stack_port import Outcome, Picture, Upload, Wishes
 
 
 class RecordedStack:
-    """A stack that is over: it tells what was decided."""
+    """Implementation of `Stack` for a finished run: answers from the decision log, and refuses commands."""
 
     def __init__(self, board: Board) -> None:
         self._board = board
@@ -34,7 +34,7 @@ class RecordedStack:
     async def perform(
         self, request: protocol.PageMessage, who: Session, picture: Upload | None = None
     ) -> Outcome:
-        """Answer what the log knows; refuse the rest."""
+        """Answer queries from the log; refuse all other requests."""
         if isinstance(request, protocol.At):
             return Outcome(True, value=past.at(self._board, request.time))
         if isinstance(request, protocol.Details):
@@ -44,25 +44,25 @@ class RecordedStack:
             )
         return Outcome(False, "This run is over: its log can be read, and nothing can be sent.", "recorded")
 
-    def stop(self) -> asyncio.Future[bool]:
-        """Do nothing: no gate answers any more."""
+    def stop(self, who: str) -> asyncio.Future[bool]:
+        """Return a future that is False: a recorded run has no motion gate that could stop the robot."""
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         answer.set_result(False)
         return answer
 
     def stands(self, since: float) -> bool:
-        """Return False: nothing is measured any more."""
+        """Return False: a recorded run has no measurements."""
         return False
 
     def cancel_of(self, who: str) -> None:
         """Do nothing: no directive runs."""
 
     async def keyframe(self, number: int, session: str, outlined: bool) -> Picture | None:
-        """A log holds no images."""
+        """Return None: a decision log has no images."""
         return None
 
     async def log(self, node: str, lines: int) -> str | None:
-        """A decision log holds no logs of nodes."""
+        """Return None: a decision log has no logs of nodes."""
         return None
 
     async def examine(self) -> list[dict[str, str]]:
@@ -70,11 +70,11 @@ class RecordedStack:
         return []
 
     def want(self, wishes: Wishes) -> None:
-        """A log holds no streams."""
+        """Do nothing: a decision log has no streams."""
 
 
 def recorded_board(records: list[Record], name: str) -> Board:
-    """Return the board of a run's records, at the time of the last one."""
+    """Return a board (data shown on pages) with the records of a run; its clock stands at the last one."""
     end = max((record.stamp for record in records), default=0.0)
     board = Board(name, lambda: end)
     book = StoryBook(board)
@@ -88,7 +88,7 @@ def recorded_board(records: list[Record], name: str) -> Board:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Serve until Ctrl-C; return the exit status."""
+    """Serve a decision log until Ctrl-C; return the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m lodestar_console.intake.recorded",
         description=__doc__,

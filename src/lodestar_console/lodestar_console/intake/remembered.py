@@ -1,4 +1,4 @@
-"""The newest memories, asked for only while somebody wants to see them."""
+"""The newest memories, requested only while a page shows them."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from lodestar_console.web.stack_port import Wishes
 from lodestar_interfaces.srv import ManageMemory
 from lodestar_ros.node import LodestarNode
 
-PERIOD = 3.0  # s between two questions
+PERIOD = 3.0  # s between two requests
 
 
 class MemoryWatch:
-    """Shows ``memories`` while they are wanted. Calls: ``manage_memory``."""
+    """Show the page's part ``memories`` while a page wants it. Calls: ``manage_memory``."""
 
     def __init__(self, node: LodestarNode, board: Board) -> None:
         self._board = board
-        self.wishes = Wishes()  # replaced by any thread
+        self.wishes = Wishes()  # replaced as a whole, by any thread
         self._client = node.create_client(ManageMemory, "manage_memory")
         self._asked: Any = None
-        self._waited = 0  # periods since
+        self._waited = 0  # timer periods since the last request
         node.steady_timer(PERIOD, self._ask)
 
     def _ask(self) -> None:

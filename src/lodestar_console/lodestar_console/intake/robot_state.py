@@ -1,4 +1,4 @@
-"""The robot's pose, motion, battery and state as one small part, ten times a second."""
+"""The robot's pose, motion, battery and state as one part of the page, updated ten times a second."""
 
 from __future__ import annotations
 
@@ -9,34 +9,36 @@ from typing import Any
 
 from nav_msgs.msg import Odometry, Path
 from sensor_msgs.msg import BatteryState
-from std_msgs.msg import Bool
 
 from lodestar.geometry.poses import yaw_of
 from lodestar_console import protocol
 from lodestar_console.board.board import Board
 from lodestar_console.intake.convert import number
-from lodestar_interfaces.msg import Heartbeat
+from lodestar_interfaces.msg import Heartbeat, Holds
 from lodestar_ros import qos
 from lodestar_ros.frame_tree import TransformUnavailable
+from lodestar_ros.motion.authority import UNTOLD, Kind
+from lodestar_ros.motion.holds import standing_from_msg
 from lodestar_ros.node import FrameNames, LodestarNode
 
-PERIOD = 0.1  # s
+PERIOD = 0.1  # s between two updates
 GATE = "motion_gate"
-STANDS_BELOW = (0.02, 0.03)  # m/s and rad/s
-STANDS_AFTER = 0.2  # s below them until the robot is told to stand
-SILENT = 1.0  # s without odometry after which nothing is said of the motion
-STEP = 0.1  # m between two points of the way driven
-MOST_POINTS = 2000  # of it; then every second one is left out
+STANDS_BELOW = (0.02, 0.03)  # m/s, rad/s: limits of standing still
+STANDS_AFTER = 0.2  # s below both until the robot counts as standing
+SILENT = 1.0  # s without odometry after which the motion is unknown
+STEP = 0.1  # m between two points of the driven path
+MOST_POINTS = 2000  # points of the driven path; beyond it every second is dropped
 MOST_PLANNED = 200
-NOTED = 0.5  # s (stamps) between two poses that are kept, to tell where the robot was
+NOTED = 0.5  # s (stamps) between two stored poses
 
 
 class RobotState:
-    """Shows ``robot`` and ``path``. Subscribes: TF, ``odom``, ``heartbeat``, ``held``, ``battery``, ``plan``.
+    """Show the page's parts ``robot`` and ``path``.
 
-    silent(name): s since a node was heard; what the gate has latched stays when the gate is gone.
+    Subscribes: TF, ``odom``, ``heartbeat``, ``holds``, ``battery``, ``plan``.
 
-    Stands and ages are of real time, so that they hold while a simulated clock stands.
+    silent(name): s since a node's newest status. STOP remains shown as held if the motion gate disappears.
+    Standing still and ages are measured in real time, as a simulated clock may be paused.
     """
 
     def __init__(
@@ -50,27 +52,36 @@ class RobotState:
         self._motion = (math.nan, math.nan)
         self._moved = self._heard_motion = self._beat_at = -math.inf
         self._beat: Heartbeat | None = None
-        self._held = False
+        self.standing = UNTOLD  # holds and pauses, by the motion gate's newest message
         self._battery: protocol.Battery | None = None
         self._driven: list[tuple[float, float]] = []
         self._planned: list[tuple[float, float]] = []
-        self._noted = -math.inf  # stamp of the last pose that is kept
+        self._noted = -math.inf  # stamp of the last stored pose
         node.listen(Odometry, "odom", self._on_odometry, qos.RELIABLE)
         node.listen(Heartbeat, "heartbeat", self._on_heartbeat, qos.COMMAND)
-        node.listen(Bool, "held", self._on_held, qos.LATCHED)
+        node.listen(Holds, "holds", self._on_holds, qos.LATCHED)
         node.listen(BatteryState, "battery", self._on_battery, qos.SENSOR)
         node.listen(Path, "plan", self._on_plan, qos.EVENT)
         node.steady_timer(PERIOD, self.show)
         node.on_clock_restart(self._begin_anew)
 
     @property
-    def is_followed(self) -> bool:
-        """Return whether a goal selector was heard within a second."""
-        return time.monotonic() - self._beat_at < 1.0
+    def holds(self) -> list[protocol.Hold]:
+        """Return the holds and pauses in the motion gate's newest message; none before its first message."""
+        return [
+            protocol.Hold(
+                number=one.number,
+                kind="hold" if one.kind is Kind.HOLD else "pause",
+                who=one.who,
+                why=one.why,
+                since=round(one.since, 1),
+            )
+            for one in (self.standing.records if self.standing.is_told else ())
+        ]
 
     @property
     def pose(self) -> tuple[float, float, float] | None:
-        """Return x, y, yaw in map, None where it is not known."""
+        """Return the robot's x, y, yaw in map, None if unknown."""
         try:
             matrix = self._buffer.lookup(self._frames.map, self._frames.base)
         except TransformUnavailable:
@@ -78,7 +89,7 @@ class RobotState:
         return float(matrix[0, 3]), float(matrix[1, 3]), yaw_of(matrix)
 
     def _begin_anew(self) -> None:
-        """The clock began anew."""
+        """Clear driven path and stored poses, after a restart of the clock."""
         self._driven.clear()
         self._noted = -math.inf
         for one in (self._board.poses, self._board.shots):
@@ -94,8 +105,8 @@ class RobotState:
     def _on_heartbeat(self, message: Heartbeat) -> None:
         self._beat, self._beat_at = message, time.monotonic()
 
-    def _on_held(self, message: Bool) -> None:
-        self._held = message.data
+    def _on_holds(self, message: Holds) -> None:
+        self.standing = standing_from_msg(message)
         self.show()
 
     def _on_battery(self, message: BatteryState) -> None:
@@ -110,16 +121,18 @@ class RobotState:
         self._planned = [(round(p.x, 2), round(p.y, 2)) for p in poses]
 
     def stands(self, since: float = -math.inf) -> bool:
-        """Return whether the robot is measured to stand, by odometry that came after `since` (s, monotonic)."""
+        """Return whether odometry received after `since` (s, monotonic) shows the robot standing still."""
         now, heard = time.monotonic(), self._heard_motion
         return heard > since and now - heard < SILENT and now - self._moved > STANDS_AFTER
 
     def show(self) -> None:
-        """Show what is known now."""
+        """Update the page's parts ``robot`` and ``path``."""
         now = time.monotonic()
         beat, pose = self._beat, self.pose
         heard = now - self._heard_motion < SILENT
-        held = self._held or bool(beat is not None and beat.held)
+        holds = self.holds
+        held = any(one.kind == "hold" for one in holds) or bool(beat is not None and beat.held)
+        state = beat.state if beat is not None else ""
         moving = bool(beat is not None and beat.motion_allowed)
         gate_age = self._silent(GATE)
         if pose is not None:
@@ -135,8 +148,9 @@ class RobotState:
                 speed=number(round(self._motion[0], 2)) if heard else None,
                 turn_rate=number(round(self._motion[1], 2)) if heard else None,
                 battery=self._battery,
-                state="HELD" if held else beat.state if beat is not None else "",
+                state="HELD" if held else "PAUSED" if holds else state,
                 held=held,
+                holds=holds,
                 motion_allowed=moving,
                 epoch=int(beat.epoch) if beat is not None else 0,
                 stands=self.stands(),

@@ -1,4 +1,4 @@
-"""The story of a run, as the stack tells it: decisions, events, and changes of what is believed."""
+"""The story of a run: decisions, events and changes of beliefs, from the topics of the stack."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from lodestar_ros.conversions_agent import decision_from_msg
 from lodestar_ros.conversions_world import outcome_from_msg, trace_from_msg
 from lodestar_ros.node import LodestarNode
 
-LIST_PERIOD = 1.0  # s between two looks whether there is somebody to list the keyframes of before
+LIST_PERIOD = 1.0  # s between two checks whether ``list_keyframes`` is served
 _TAKEN_BACK = re.compile(r"Entry (\d+) was taken back")
 
 
 class Story:
-    """Shows ``decisions``, ``events`` and ``beliefs``, and notes which keyframe is of when.
+    """Show the page's parts ``decisions``, ``events`` and ``beliefs``, and store the keyframe ids by stamp.
 
     Subscribes: ``decision``, ``traces``, ``outcomes``, ``world_events``, ``directive_report``, ``restarts``,
     ``keyframes``. Calls: ``list_keyframes``.
@@ -50,7 +50,7 @@ class Story:
         self._listing = node.steady_timer(LIST_PERIOD, self._list)
 
     def _list(self) -> None:
-        """Ask once for the keyframes of before the console began."""
+        """Request the keyframes recorded before the console started, once their service is ready."""
         if self._lister.service_is_ready():
             self._listing.cancel()
             self._ask_after(0)

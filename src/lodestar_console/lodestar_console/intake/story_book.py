@@ -1,4 +1,4 @@
-"""Decisions with their reasons and events, as a board shows them: of a running stack or of a recorded log."""
+"""Conversion of decision records to items of the board, from a running stack or a recorded log."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from lodestar_console.board.board import Board
 from lodestar_console.intake.convert import brief, number
 from lodestar_ros.decision_history import episodes, why
 
-MOST = 2000  # decisions whose records are kept
+MOST = 2000  # largest number of decisions kept
 
 
 class StoryBook:
-    """Shows ``decisions`` and ``events``, which have the pose and the picture of their time."""
+    """Show the page's parts ``decisions`` and ``events``.
+
+    Each event gets the robot's pose and keyframe of its time.
+    """
 
     def __init__(self, board: Board) -> None:
         self._board = board
@@ -29,7 +32,7 @@ class StoryBook:
         self._count = 0
 
     def take(self, record: Record) -> None:
-        """Take in a decision, a trace or the outcome of an action."""
+        """Add a decision, a reasoning trace or the outcome of an action."""
         if isinstance(record, Decision):
             self._take_decision(record)
         elif isinstance(record, Trace):
@@ -95,7 +98,7 @@ class StoryBook:
     def tell(
         self, kind: str, text: str, at: float, *, decision: str = "", entities: Any = (), key: str = ""
     ) -> None:
-        """Put something on the timeline."""
+        """Add an event to the timeline."""
         self._count += 1
         self._board.put(
             "events",

@@ -1,4 +1,4 @@
-"""Cloud, camera and looks: heard only while somebody wants them."""
+"""Cloud, camera image and looks (floor cells seen by the camera): subscribed only while a page shows them."""
 
 from __future__ import annotations
 
@@ -27,35 +27,36 @@ from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.image_codecs import color_array
 from lodestar_ros.node import LodestarNode
 
-PERIOD = 0.25  # s between two looks at what is wanted
-MOST_WIDTH = 640  # pixels of an image; a larger one is made smaller
-QUALITY = 70  # of the JPEG
-KEPT = 6  # images that wait for their detections, and detections that wait for what they were taken for
-ALONE_AFTER = 1.0  # s without detections, or what they were taken for, after which an image is shown without
-PITCH = 0.05  # m of a voxel where the node does not tell
+PERIOD = 0.25  # s between two checks of the wanted streams
+MOST_WIDTH = 640  # pixels; wider images are scaled down
+QUALITY = 70  # JPEG quality
+KEPT = 6  # images waiting for their detections, and detections waiting for their instances
+ALONE_AFTER = 1.0  # s without detections or instances after which images are shown without them
+PITCH = 0.05  # m, default voxel size
 
 
-Stamp = tuple[int, int]  # s, ns
+Stamp = tuple[int, int]  # seconds, nanoseconds
 
 
 def stamp_of(raw: bytes) -> Stamp:
-    """Return the stamp of a serialised message that begins with a header, little-endian."""
+    """Return the stamp of a serialised little-endian message that begins with a header."""
     return struct.unpack_from("<iI", raw, 4)  # type: ignore[return-value]
 
 
 class Views:
-    """Shows ``cloud``, ``looks`` and ``camera`` while they are wanted. Subscribes then: ``cloud``, ``looked_at``,
-    ``image``, ``segmented``, ``instances``.
+    """Show cloud, looks (floor cells seen by the camera) and camera image while a page wants them.
+
+    Subscribes meanwhile: ``cloud``, ``looked_at``, ``image``, ``segmented``, ``instances``.
     """
 
     def __init__(
         self, node: LodestarNode, board: Board, worker: KeyedWorker, robot: RobotState, pitch: float = PITCH
     ) -> None:
         self._node, self._board, self._worker, self._robot, self._pitch = node, board, worker, robot, pitch
-        self.wishes = Wishes()  # replaced by any thread
+        self.wishes = Wishes()  # replaced as a whole, by any thread
         self._subscriptions: dict[str, Any] = {}
         self._images: OrderedDict[Stamp, bytes] = OrderedDict()
-        self._found: OrderedDict[Stamp, tuple[bytes, bytes]] = OrderedDict()  # images with their detections
+        self._found: OrderedDict[Stamp, tuple[bytes, bytes]] = OrderedDict()  # image and detections, by stamp
         self._shot_at = self._seen_at = self._named_at = 0.0
         self._form = node.shared.transport.of("image")
         node.steady_timer(PERIOD, self._follow_wishes)
@@ -88,7 +89,9 @@ class Views:
     ) -> None:  # fmt: skip
         there = self._subscriptions.get(name)
         if wanted and there is None:
-            self._subscriptions[name] = self._node.create_subscription(kind, topic, take, profile, raw=raw)
+            self._subscriptions[name] = self._node.create_subscription(
+                kind, topic, take, profile, raw=raw, event_callbacks=qos.NO_EVENTS
+            )
         elif not wanted and there is not None:
             self._node.destroy_subscription(self._subscriptions.pop(name))
 
@@ -135,7 +138,7 @@ class Views:
             self._submit(*self._found.pop(stamp))
 
     def _on_instances(self, raw: bytes) -> None:
-        """The detections of an image have become instances: it is shown with them."""
+        """Show the image in which these instances were observed, with its detections."""
         now = self._named_at = time.monotonic()
         found = self._found.pop(stamp_of(raw), None)
         if found is not None and self._is_due(now):

@@ -1,4 +1,4 @@
-"""The thread on which messages are converted: nothing that grows with the scene runs on the executor."""
+"""A worker thread for converting messages, so that the executor is not blocked by large scenes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Work = Callable[[], None]
 
 
 class KeyedWorker:
-    """One thread. Work under the same key waits once, the newest; work without a key is done in its order.
+    """A worker thread with a queue. New work replaces waiting work of the same key; work without a key runs in order.
 
-    on_error(error) is called on the thread, which goes on.
+    on_error(error) is called on the thread after an exception; the thread continues.
     """
 
     def __init__(self, name: str, on_error: Callable[[Exception], None]) -> None:
@@ -26,14 +26,14 @@ class KeyedWorker:
         self._thread.start()
 
     def submit(self, work: Work, key: str = "") -> None:
-        """Have work done soon; blocks for a lock only."""
+        """Queue work for the thread, without waiting for it."""
         with self._condition:
             self._waiting[key or f"#{next(self._numbers)}"] = work
             self._condition.notify()
 
     @property
     def waiting(self) -> int:
-        """Return how much work waits."""
+        """Return the number of queued work items."""
         return len(self._waiting)
 
     def close(self) -> None:

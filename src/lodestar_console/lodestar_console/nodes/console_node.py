@@ -1,8 +1,6 @@
-"""ROS shell around the console: the page in the browser, and the door for agents."""
+"""ROS shell around the console: page in the browser, and tools for agents."""
 
 from __future__ import annotations
-
-import secrets
 
 from lodestar.storage.private import UnsafeFolder
 from lodestar_console.access.places import ServeError
@@ -17,18 +15,17 @@ from lodestar_console.intake.story import Story
 from lodestar_console.intake.views import Views
 from lodestar_console.intake.worker import KeyedWorker
 from lodestar_console.web.console import Console, ConsoleConfig
-from lodestar_ros.client_watch import OwnedGoal
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import ParameterError, declare, declare_config
 
-CHECK_PERIOD = 1.0  # s
+CHECK_PERIOD = 1.0  # s between two checks of the web server
 
 
 class ConsoleNode(LodestarNode):
-    """Show the stack in browsers, and carry out what people and agents there may ask.
+    """Show the stack in browsers, and carry out permitted requests of people and agents.
 
-    Subscribes, calls and sends: see the classes of `intake`. Nothing of the stack waits for it or knows of it.
+    For topics, services and actions see the classes of `intake`. No other node depends on this one.
     """
 
     def __init__(self, **kwargs):
@@ -45,8 +42,7 @@ class ConsoleNode(LodestarNode):
         MapState(self, board, worker)
         Story(self, board, worker)
         caller = Caller(self)
-        owner = OwnedGoal(self, f"console_{secrets.token_hex(6)}")
-        desk = DirectiveDesk(self, board, caller, owner.name)
+        desk = DirectiveDesk(self, board, caller)
         stack = RosStack(self, board, caller, desk, Views(self, board, worker, robot), robot)
         try:
             self._console = Console(board, stack, config)
@@ -66,4 +62,4 @@ class ConsoleNode(LodestarNode):
             self.refusal = self.refusal or "the web server has ended; the starter begins it anew"
 
 
-main = main_of(ConsoleNode, events=False)
+main = main_of(ConsoleNode)

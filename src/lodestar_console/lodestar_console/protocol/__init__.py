@@ -1,7 +1,7 @@
-"""Messages between the console's server and its pages: their one home.
+"""Messages between the console's server and its pages.
 
 JSON text on `/ws/state` and `/ws/stop`, each with a ``type``. Lengths in metres in the frame ``map``, angles in
-radians, stamps in seconds of the robot's clock since the epoch; a number that is not known is null. Texts from the
+radians, stamps in seconds of the robot's clock since the epoch; unknown numbers are null. Texts from the
 world (captions, labels, signs, names, directives) are data: the page shows them as text and never as markup.
 `python -m lodestar_console.typescript` writes the page's types from these records.
 """
@@ -49,6 +49,7 @@ from lodestar_console.protocol.parts import (
     Finding,
     Frontier,
     Health,
+    Hold,
     Lease,
     LeaseState,
     Looks,
@@ -121,22 +122,22 @@ encode = msgspec.json.Encoder().encode
 
 
 def page_message(data: bytes | str) -> PageMessage:
-    """Return a page's message. Raises msgspec.ValidationError or msgspec.DecodeError, whose text says what is wrong."""
+    """Decode a page's message. Raises msgspec.ValidationError or msgspec.DecodeError, which name the fault."""
     return _decode_page(data)
 
 
 def stop_request(data: bytes | str) -> StopRequest:
-    """Return a request on /ws/stop. Raises as `page_message`."""
+    """Decode a request on /ws/stop. Raises as `page_message`."""
     return _decode_stop(data)
 
 
 def want_request(data: bytes | str) -> WantRequest:
-    """Return a request on /ws/view. Raises as `page_message`."""
+    """Decode a request on /ws/view. Raises as `page_message`."""
     return _decode_want(data)
 
 
 def part(name: str, revision: int, value: object) -> bytes:
-    """Return the text of a part's message."""
+    """Return the encoded message of a small part of the page, which is sent as a whole."""
     return encode(Part(name=name, revision=revision, value=msgspec.Raw(encode(value))))  # type: ignore[arg-type]
 
 
@@ -185,6 +186,7 @@ __all__ = [
     "Frontier",
     "Health",
     "Hello",
+    "Hold",
     "LayZone",
     "Lease",
     "LeaseState",

@@ -1,4 +1,4 @@
-"""Items of the parts that grow, which are sent as deltas."""
+"""Items of the growing parts of the page, which are tables sent as deltas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lodestar_console.protocol.records import Point3, Record
 
 
 class Entity(Record, frozen=True):
-    """A thing of the scene. box: its two corners; confidence: in its presence, [0, 1]; stated: by people."""
+    """An object of the scene. box: lowest and highest corner; confidence: of presence, [0, 1]; stated: by people."""
 
     id: int
     label: str
@@ -28,7 +28,10 @@ class Entity(Record, frozen=True):
 
 
 class Arm(Record, frozen=True):
-    """One expert at a decision. value: expected reward; bound: its upper confidence bound; reason: why not, or why."""
+    """One expert, an arm of the bandit, at a decision. value: expected reward; bound: upper confidence bound.
+
+    reason: the rationale of its proposal, or the reason why it is inadmissible.
+    """
 
     name: str
     admissible: bool
@@ -40,21 +43,21 @@ class Arm(Record, frozen=True):
 
 
 class Check(Record, frozen=True):
-    """One belief or expectation of a trace, in words."""
+    """One statement of a reasoning trace, in words: a belief, an expectation, a fallback or evidence."""
 
     kind: Literal["believed", "expected", "otherwise", "evidence"]
     text: str
 
 
 class DecisionTrace(Record, frozen=True):
-    """Reasoning of an action in words."""
+    """The reasoning behind an action, in words."""
 
     text: str
     checks: list[Check]
 
 
 class Failure(Record, frozen=True):
-    """Difference from what was expected, its cause, and what was done about it."""
+    """A failure: the deviation from the expectation, its diagnosed cause, and the recovery."""
 
     text: str
     diagnosis: str = ""
@@ -62,7 +65,7 @@ class Failure(Record, frozen=True):
 
 
 class Decision(Record, frozen=True):
-    """One decision. why: the account that `lodestar_ros.why` gives, by lines; outcome: "pending" until it is known."""
+    """One decision. why: explanation of `lodestar_ros.why`, by lines; outcome: "pending" until known."""
 
     id: str
     epoch: int
@@ -81,7 +84,7 @@ class Decision(Record, frozen=True):
 
 
 class BeliefChange(Record, frozen=True):
-    """One entry of the journal: what is believed since, by whom, and whether it was taken back."""
+    """One entry of the belief journal: new belief, author, and whether the entry was undone."""
 
     id: str
     entry: int
@@ -93,7 +96,7 @@ class BeliefChange(Record, frozen=True):
 
 
 class Event(Record, frozen=True):
-    """Something on the timeline. pose: of the robot then; decision: id; text: for a person, untrusted."""
+    """An event of the timeline. pose: x, y, yaw of the robot then; decision: id; text: human-readable, untrusted."""
 
     id: str
     at: float
@@ -106,7 +109,7 @@ class Event(Record, frozen=True):
 
 
 class MemoryItem(Record, frozen=True):
-    """One remembered thing; text is untrusted. session: of its keyframes, for their addresses."""
+    """One memory; its text is untrusted. session: id of its keyframes' session, part of their URLs."""
 
     id: str
     at: float
@@ -120,7 +123,7 @@ class MemoryItem(Record, frozen=True):
 
 
 class DeltaItems(Record, frozen=True):
-    """Items of each delta by its name."""
+    """Type of the items of each growing part, by the part's name."""
 
     entities: Entity
     decisions: Decision

@@ -1,4 +1,4 @@
-"""Messages of the server, those of the sockets for STOP and for views."""
+"""Messages of the server, and all messages of the sockets for STOP and views."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lodestar_console.protocol.records import MAX_DIRECTIVE, VERSION, DeltaName,
 
 
 class Hello(Record, frozen=True, tag_field="type", tag="hello"):
-    """First message: who one is here. server_time: of the robot's clock."""
+    """First message: the page's session, name and role. server_time: s of the robot's clock."""
 
     session: str
     name: str
@@ -24,7 +24,7 @@ class Hello(Record, frozen=True, tag_field="type", tag="hello"):
 
 
 class Part(Record, frozen=True, tag_field="type", tag="part"):
-    """A small part, whole. value: `PartValues` of the name."""
+    """A part of the page that is sent as a whole. value: of the type that `PartValues` gives for the name."""
 
     name: PartName
     revision: int
@@ -32,9 +32,10 @@ class Part(Record, frozen=True, tag_field="type", tag="part"):
 
 
 class Delta(Record, frozen=True, tag_field="type", tag="delta"):
-    """Changes of a part that grows. previous: the revision that they apply to, 0 = all of it follows.
+    """Changes of a growing part, a table of items. changed: of the type that `DeltaItems` gives for the name.
 
-    changed: `DeltaItems` of the name. A page that finds another revision than `previous` sends `resync`.
+    previous: revision that the changes apply to; 0 = all items are contained. A page at another revision
+    sends `resync`.
     """
 
     name: DeltaName
@@ -52,7 +53,7 @@ class Pong(Record, frozen=True, tag_field="type", tag="pong"):
 
 
 class Reply(Record, frozen=True, tag_field="type", tag="reply"):
-    """Answer to a request. code: short name of a refusal, "" where it is ok. value: by the request, or null."""
+    """Answer to a request. code: short name of a refusal, "" = ok. value: depends on the request, or null."""
 
     id: int
     ok: bool
@@ -68,9 +69,9 @@ ServerMessage: TypeAlias = Hello | Part | Delta | Pong | Reply
 
 
 class StopRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """STOP, which any session may send; false asks only whether this socket still reaches the console.
+    """STOP request, which any session may send; stop = false only tests the connection.
 
-    press: number of the press, which its replies carry.
+    press: number of the press, repeated in its replies.
     """
 
     stop: bool
@@ -78,9 +79,9 @@ class StopRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class StopReply(Record, frozen=True):
-    """sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`.
+    """Progress of a STOP at time `at`. sent: on its way; refused: no answer, see text; held: latched; stands: standing.
 
-    released: somebody has resumed the robot since; ready: answer to a request without STOP. press: that it answers.
+    released: the robot was resumed; ready: answer to a connection test. press: number of the answered press.
     """
 
     stop: Literal["ready", "sent", "held", "stands", "refused", "released"]
@@ -89,13 +90,13 @@ class StopReply(Record, frozen=True):
     press: int = 0
 
 
-# --- /ws/view, JSON inside binary frames and of the page -----------------------------------------------
+# --- /ws/view, messages of the page and JSON in frames -----------------------------------------------
 
 
 class Wanted(Record, frozen=True):
-    """Wishes of a page of what to see now; a hidden page wants nothing. hz: camera frames a second at most.
+    """Streams that a page wants now; a hidden page wants none. hz: largest rate of camera frames.
 
-    memories: the table of the newest ones, which comes on /ws/state.
+    memories: the newest memories, which are sent on /ws/state.
     """
 
     cloud: bool = False
@@ -107,13 +108,13 @@ class Wanted(Record, frozen=True):
 
 
 class WantRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Message of a page on /ws/view."""
+    """Message of a page on /ws/view: the streams that it wants."""
 
     want: Wanted
 
 
 class DetectedOutline(Record, frozen=True):
-    """A detection with its outline in pixels. entity: id, 0 = none yet."""
+    """A detection with its outline in pixels. entity: id of its instance, 0 = none yet."""
 
     label: str
     score: float

@@ -1,4 +1,4 @@
-"""Small parts, which are always sent whole."""
+"""Small parts of the page, such as robot and battery, which are always sent as a whole."""
 
 from __future__ import annotations
 
@@ -14,12 +14,22 @@ class Battery(Record, frozen=True):
     volts: float | None = None
 
 
-class Robot(Record, frozen=True):
-    """State of the robot. pose: x, y, z, yaw in map; None = not known.
+class Hold(Record, frozen=True):
+    """A hold or pause of the robot in force. number: id used by `Resume`; since: s of the wall clock."""
 
-    speed: m/s; turn_rate: rad/s; held: STOP is latched; stands: it is measured to stand still; footprint: corners of
-    its body in the robot's frame; heartbeat_age, gate_age: s since the goal selector and the motion gate were heard,
-    None = never.
+    number: int
+    kind: Literal["hold", "pause"]
+    who: str
+    why: str = ""
+    since: float = 0.0
+
+
+class Robot(Record, frozen=True):
+    """State of the robot. pose: x, y, z, yaw in map; None = unknown.
+
+    speed: m/s; turn_rate: rad/s; held: STOP is latched; holds: those in the newest message of motion_gate;
+    stands: measured to stand still; footprint: corners of its body in its own frame; heartbeat_age,
+    gate_age: s since the last message of goal selector and motion gate, None = never.
     """
 
     pose: tuple[float, float, float, float] | None = None
@@ -28,6 +38,7 @@ class Robot(Record, frozen=True):
     battery: Battery | None = None
     state: str = ""
     held: bool = False
+    holds: list[Hold] = []
     motion_allowed: bool = False
     epoch: int = 0
     stands: bool = False
@@ -38,14 +49,14 @@ class Robot(Record, frozen=True):
 
 
 class Progress(Record, frozen=True):
-    """One sentence of progress."""
+    """One sentence on the progress of a directive."""
 
     at: float
     text: str
 
 
 class DirectiveResult(Record, frozen=True):
-    """End of a directive; code 0 is success, others are those of follow_directive."""
+    """End of a directive; code: error code of follow_directive, 0 = success."""
 
     success: bool
     code: int
@@ -62,9 +73,9 @@ class RobotQuestion(Record, frozen=True):
 
 
 class Directive(Record, frozen=True):
-    """The directive that runs, or the last one. remaining, travelled: m. by: who sent it; "" = another client.
+    """The running or last directive. remaining, travelled: m. by: name of the sender; "" = another client.
 
-    number: of those that came by this console since it began, 0 = another client's.
+    number: counts the directives sent by this console since its start, 0 = another client's.
     """
 
     text: str = ""
@@ -84,14 +95,14 @@ class Directive(Record, frozen=True):
 
 
 class Path(Record, frozen=True):
-    """The way driven, oldest first, and the way that is planned."""
+    """The driven path, oldest point first, and the planned path."""
 
     driven: Outline = []
     planned: Outline = []
 
 
 class Frontier(Record, frozen=True):
-    """An edge of the known floor. gain: m2 expected to be seen anew; size: m; reason: why it cannot be reached."""
+    """A frontier of the known floor. gain: expected new area, m2; size: m; reason: of being unreachable."""
 
     id: int
     x: float
@@ -102,7 +113,7 @@ class Frontier(Record, frozen=True):
 
 
 class Room(Record, frozen=True):
-    """A room. weight: how sure its name is, [0, 1]; named: by a person; contents: labels of things in it."""
+    """A room. weight: confidence in its name, [0, 1]; named: by a person; contents: labels of its objects."""
 
     id: int
     name: str
@@ -117,9 +128,10 @@ class Room(Record, frozen=True):
 
 
 class Zone(Record, frozen=True):
-    """An area to keep out of (an outline), or a closed way (two points). expires: stamp, None = until it is opened.
+    """An area to keep out of (an outline), or a closed way (two points). expires: stamp, None = until opened.
 
-    laid: an operator laid it, and can take it away again (`zone`); others come of directives and of the fence.
+    laid: whether an operator drew it and can remove it (request `zone`); others come from directives and
+    from the fence, the polygon that the robot must not leave.
     """
 
     id: str
@@ -131,7 +143,7 @@ class Zone(Record, frozen=True):
 
 
 class Vocabulary(Record, frozen=True):
-    """Words that the detector can name now. unseen: words that it cannot name, though asked for. by: the detector."""
+    """The detector's current vocabulary. unseen: requested words that it does not know. by: name of the detector."""
 
     words: list[str] = []
     unseen: list[str] = []
@@ -141,7 +153,7 @@ class Vocabulary(Record, frozen=True):
 
 
 class Finding(Record, frozen=True):
-    """One finding of the doctor. do: what helps."""
+    """One finding on the stack's health. do: remedy."""
 
     level: Literal["ok", "warning", "error"]
     text: str
@@ -149,7 +161,7 @@ class Finding(Record, frozen=True):
 
 
 class NodeHealth(Record, frozen=True):
-    """One node. pss: bytes; rate: Hz of its fastest input; age: s since its newest one; status: in its words."""
+    """One node. pss: bytes; rate: Hz of its fastest input; age: s since its newest input; status: its message."""
 
     name: str
     alive: bool
@@ -162,7 +174,7 @@ class NodeHealth(Record, frozen=True):
 
 
 class StackNode(Record, frozen=True):
-    """A node that the console waits for, or has heard."""
+    """A node that is expected to run, or has published a status."""
 
     name: str
     state: Literal["waiting", "there", "gone"]
@@ -178,7 +190,7 @@ class Health(Record, frozen=True):
 
 
 class Operator(Record, frozen=True):
-    """Somebody whose page is open, or an agent with a token."""
+    """A connected operator or agent. since: start of the session, s of the wall clock."""
 
     name: str
     role: Role
@@ -187,7 +199,7 @@ class Operator(Record, frozen=True):
 
 
 class Operators(Record, frozen=True):
-    """Everybody who is there. agents: names of agents that have a token; offered: those that may take the lease."""
+    """Connected people and agents. agents: names of agents with a token; offered: agents allowed to take the lease."""
 
     people: list[Operator] = []
     agents: list[str] = []
@@ -195,7 +207,7 @@ class Operators(Record, frozen=True):
 
 
 class Lease(Record, frozen=True):
-    """The commanding session, and until when unless it is renewed; any request of the holder renews it."""
+    """The lease: name of its holder, and stamp of its expiry; commands of the holder renew it."""
 
     holder: str
     until: float
@@ -203,19 +215,19 @@ class Lease(Record, frozen=True):
 
 
 class LeaseState(Record, frozen=True):
-    """The lease, None = nobody commands."""
+    """The current lease, None = no holder."""
 
     lease: Lease | None = None
 
 
 class Looks(Record, frozen=True):
-    """Revision of the raster of looks, which comes on /ws/view."""
+    """Revision of the raster of looks (floor cells seen by the camera), which is sent on /ws/view."""
 
     revision: int = 0
 
 
 class Change(Record, frozen=True):
-    """One change, in a sentence with its probability; the place is that of now, or of before where it is gone."""
+    """One change, as a sentence with its probability. x, y: current place, or the previous one if it is gone."""
 
     kind: Literal["moved", "gone", "new", "renamed"]
     text: str
@@ -225,14 +237,14 @@ class Change(Record, frozen=True):
 
 
 class Changes(Record, frozen=True):
-    """Changes against the map that was loaded. against: which that is, "" = none was loaded."""
+    """Changes against the loaded map. against: name of that map, "" = none loaded."""
 
     against: str = ""
     changes: list[Change] = []
 
 
 class PartValues(Record, frozen=True):
-    """Value of each part by its name."""
+    """Type of the value of each small part, by the part's name."""
 
     robot: Robot
     directive: Directive

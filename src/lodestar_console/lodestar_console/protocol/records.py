@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 import msgspec
 
 VERSION = 1
-MAX_DIRECTIVE = 2000  # characters of a directive or a question
-MAX_MESSAGE = 32 * 1024  # bytes of one message of a page
-MAX_PICTURE = 8 * 2**20  # bytes of a picture of a target
+MAX_DIRECTIVE = 2000  # largest number of characters of a directive or question
+MAX_MESSAGE = 32 * 1024  # largest size of a page's message, bytes
+MAX_PICTURE = 8 * 2**20  # largest size of a picture of a target, bytes
 
 Role: TypeAlias = Literal["look", "stop", "command"]
 Point: TypeAlias = tuple[float, float]

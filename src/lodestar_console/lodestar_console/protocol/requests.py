@@ -1,4 +1,4 @@
-"""Requests of a page."""
+"""Requests of a page to the server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lodestar_console.protocol.records import DeltaName, Outline, Point
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
-    """A request; its reply names the same id."""
+    """A request; the reply has the same id."""
 
     id: int
 
@@ -20,13 +20,13 @@ class Ping(Request, frozen=True, tag="ping"):
 
 
 class Resync(Request, frozen=True, tag="resync"):
-    """Ask for the whole of a part that grows, after a gap."""
+    """Ask for all items of a growing part (a table sent as deltas), after a gap in its revisions."""
 
     name: DeltaName
 
 
 class SendDirective(Request, frozen=True, tag="directive"):
-    """Send a directive. picture: id of an uploaded picture of the target. dry_run: only say what is understood."""
+    """Send a directive. picture: id of an uploaded picture of the target. dry_run: only return the interpretation."""
 
     text: str
     picture: str | None = None
@@ -41,35 +41,37 @@ class AnswerRobot(Request, frozen=True, tag="answer"):
 
 
 class Cancel(Request, frozen=True, tag="cancel"):
-    """Cancel the directive that runs."""
+    """Cancel the running directive."""
 
 
 class Resume(Request, frozen=True, tag="resume"):
-    """Release the latched STOP."""
+    """Release holds and pauses. numbers: those shown on the page, at least one; later holds stay."""
+
+    numbers: list[int] = []
 
 
 class ChangeLease(Request, frozen=True, tag="lease"):
-    """Take the lease (from an agent too), renew it or give it back."""
+    """Take, renew or release the lease; an operator may take it from an agent."""
 
     action: Literal["take", "release"]
 
 
 class OfferLease(Request, frozen=True, tag="offer"):
-    """Let an agent take the lease while nobody has it, or no longer."""
+    """Allow or forbid an agent to take the lease while it is free."""
 
     agent: str
     offered: bool = True
 
 
 class AskMemory(Request, frozen=True, tag="ask"):
-    """Ask the memory; it never moves the robot. picture: what "this" is."""
+    """Ask the memory a question; never moves the robot. picture: id of an uploaded picture that "this" refers to."""
 
     text: str
     picture: str | None = None
 
 
 class NameRoom(Request, frozen=True, tag="name_room"):
-    """Call a room by a name; "" takes the name back. room 0: the one at x, y."""
+    """Name a room; "" removes the name. room: id, 0 = the room at x, y."""
 
     room: int
     name: str
@@ -78,7 +80,7 @@ class NameRoom(Request, frozen=True, tag="name_room"):
 
 
 class PointOut(Request, frozen=True, tag="point_out"):
-    """Point at a place on the map."""
+    """Point at a place on the map, to direct the search there, answer a question or correct the robot."""
 
     x: float
     y: float
@@ -86,7 +88,7 @@ class PointOut(Request, frozen=True, tag="point_out"):
 
 
 class CloseWay(Request, frozen=True, tag="close_way"):
-    """Close the way between two points, or open it again. minutes: how long, 0 = until it is opened."""
+    """Close the passage between two points, or open it again. minutes: duration, 0 = until opened."""
 
     start: Point
     end: Point
@@ -95,7 +97,7 @@ class CloseWay(Request, frozen=True, tag="close_way"):
 
 
 class LayZone(Request, frozen=True, tag="zone"):
-    """Keep the robot out of an area, or no longer. text: a name for it; minutes: how long, 0 = until it is removed."""
+    """Add or remove a keep-out area. text: its name; minutes: duration, 0 = until removed."""
 
     outline: Outline
     text: str = ""
@@ -104,40 +106,40 @@ class LayZone(Request, frozen=True, tag="zone"):
 
 
 class Correct(Request, frozen=True, tag="correct"):
-    """Mend a belief in plain words ("it is gone", "that is a stool") about a thing; 0 = the one that is faced."""
+    """Correct a belief in plain words ("it is gone", "that is a stool"). entity: id, 0 = object faced by the robot."""
 
     text: str
     entity: int = 0
 
 
 class Undo(Request, frozen=True, tag="undo"):
-    """Take an entry of the journal back."""
+    """Undo an entry of the belief journal."""
 
     entry: int
 
 
 class SearchMemory(Request, frozen=True, tag="memory_search"):
-    """Search the memory by words."""
+    """Search the memories for words."""
 
     text: str
 
 
 class PinMemory(Request, frozen=True, tag="memory_pin"):
-    """Keep a memory for good, or no longer."""
+    """Pin a memory, so that it is never dropped, or unpin it."""
 
     memory: str
     pinned: bool = True
 
 
 class CorrectMemory(Request, frozen=True, tag="memory_correct"):
-    """Replace a memory by other words; the old ones stay as history."""
+    """Replace the text of a memory; the old text stays in its history."""
 
     memory: str
     text: str
 
 
 class ForgetMemory(Request, frozen=True, tag="memory_forget"):
-    """Forget memories for good. expected: how many that are; 0 = say how many and forget nothing."""
+    """Delete memories for good. expected: their number, as a check; 0 = only count them."""
 
     memories: list[str] = []
     text: str = ""
@@ -145,14 +147,14 @@ class ForgetMemory(Request, frozen=True, tag="memory_forget"):
 
 
 class Details(Request, frozen=True, tag="details"):
-    """Ask what is known of a thing."""
+    """Ask for the details of an object, decision or room with id `of`."""
 
-    kind: Literal["entity", "decision", "room", "memory"]
+    kind: Literal["entity", "decision", "room"]
     of: str
 
 
 class At(Request, frozen=True, tag="at"):
-    """Ask what was known at a time."""
+    """Ask for the state at a past time (stamp)."""
 
     time: float
 

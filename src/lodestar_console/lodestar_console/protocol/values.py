@@ -9,7 +9,7 @@ from lodestar_console.protocol.records import Record
 
 
 class Place(Record, frozen=True):
-    """A place that an answer points to, in map."""
+    """A place that an answer refers to, in map, metres."""
 
     x: float
     y: float
@@ -18,9 +18,9 @@ class Place(Record, frozen=True):
 
 
 class Proof(Record, frozen=True):
-    """Proof that an answer rests on. text is untrusted. session: of a keyframe, for its address.
+    """Evidence of an answer; its text is untrusted. session: id of the keyframe's session, part of its URL.
 
-    x, y: where, in map.
+    x, y: place in map, metres.
     """
 
     kind: Literal["memory", "keyframe", "entity", "room"]
@@ -35,7 +35,10 @@ class Proof(Record, frozen=True):
 
 
 class AnswerValue(Record, frozen=True):
-    """Answer to a question: value of the reply to `ask`. directive: what would find out, "" = nothing would."""
+    """Answer to a question: value of the reply to `ask`.
+
+    directive: text of a directive with which the robot would find the answer, "" = none.
+    """
 
     text: str
     confidence: float
@@ -48,16 +51,24 @@ class AnswerValue(Record, frozen=True):
 
 
 class MeaningValue(Record, frozen=True):
-    """Meaning of a directive: value of the reply to a dry run. problem: why it could not be begun."""
+    """Meaning of a directive: value of the reply to a dry run. problem: reason why it cannot start.
+
+    stops: whether the text orders an immediate stop. rest: text after this order, interpreted separately,
+    "" = none.
+    """
 
     understood: str
     steps: list[str]
-    constraints: list[str]
     problem: str = ""
+    stops: bool = False
+    rest: str = ""
 
 
 class PointedValue(Record, frozen=True):
-    """Thing that was pointed at: value of the reply to `point_out`."""
+    """Meaning of a click on the map: value of the reply to `point_out`.
+
+    It names the object there, the question that the click answers, or the correction that it makes.
+    """
 
     entity: int
     question: str
@@ -66,14 +77,14 @@ class PointedValue(Record, frozen=True):
 
 
 class FoundValue(Record, frozen=True):
-    """Memories that fit: value of the reply to `memory_search`. count: of what `memory_forget` would forget."""
+    """Matching memories: reply value of `memory_search` and `memory_forget`. count: number of all matches."""
 
     memories: list[MemoryItem]
     count: int = 0
 
 
 class DetailsValue(Record, frozen=True):
-    """Sentences on a thing, a decision or a room: value of the reply to `details`."""
+    """Description of an object, decision or room: value of the reply to `details`."""
 
     title: str
     lines: list[str]
@@ -81,7 +92,7 @@ class DetailsValue(Record, frozen=True):
 
 
 class AtValue(Record, frozen=True):
-    """Knowledge at a time: value of the reply to `at`."""
+    """State at a past time: value of the reply to `at`."""
 
     at: float
     decision: Decision | None

@@ -1,1 +1,1 @@
-"""The web server: pages, sockets, pictures and the door for agents. Free of ROS."""
+"""The web server: pages, sockets, pictures and tools for agents. Independent of ROS."""

@@ -35,24 +35,25 @@ from lodestar_console.web.stop_desk import NO_ANSWER
 
 log = logging.getLogger("lodestar.console")
 STATIC = Path(__file__).resolve().parents[1] / "static"
-UPLOAD_PATIENCE = 30.0  # s in which a picture must have come
+UPLOAD_PATIENCE = 30.0  # s within which an upload must be complete
 _MEDIA = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _NODE = re.compile(r"[a-z][a-z0-9_]{0,60}")
 
-_NO_SESSION = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Lodestar</title></head><body>
+_NO_SESSION = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Lodestar</title>
+<link rel="icon" href="/static/icon.svg"></head><body>
 <h1>Lodestar</h1><p>{}</p><p>To come in, make a link on the robot's computer and open it within a minute:</p>
 <pre>python -m lodestar_console.link</pre></body></html>"""
 
 
 class Pages:
-    """The handlers of HTTP."""
+    """HTTP handlers of the console."""
 
     def __init__(self, hub: Hub, journal: Journal, pictures: PictureShelf) -> None:
         self._hub, self._journal, self._pictures = hub, journal, pictures
 
     def routes(self) -> list[BaseRoute]:
-        """Return the routes."""
+        """Return the HTTP routes."""
         return [
             Route("/", self.page),
             Route("/enter", self.enter),
@@ -70,16 +71,15 @@ class Pages:
         return self._hub.door.session_of(request.headers)
 
     async def alive(self, _: Request) -> Response:
-        """Say that the console runs, and nothing else."""
+        """Answer with a constant text; a liveness check without session."""
         return PlainTextResponse("lodestar console\n")
 
     async def page(self, request: Request) -> Response:
-        """Return the page, which holds no data."""
+        """Return the page's HTML, which contains no data; 401 without a session."""
         if self._session(request) is None:
             return HTMLResponse(_NO_SESSION.format("You have no session here."), 401)
-        if (
-            request.headers.get("sec-fetch-mode") == "navigate"
-        ):  # a person, and not the page that looks for the server
+        # navigation by a person, not a check by an open page
+        if request.headers.get("sec-fetch-mode") == "navigate":
             self._hub.door.renew(request.headers)
         index = STATIC / "index.html"
         if not index.is_file():
@@ -87,7 +87,7 @@ class Pages:
         return FileResponse(index, headers={"cache-control": "no-store"})
 
     async def enter(self, request: Request) -> Response:
-        """Exchange a one-time link for a session."""
+        """Redeem a one-time link: set a session cookie and redirect to the page."""
         door = self._hub.door
         address = request.client.host if request.client else ""
         try:
@@ -95,10 +95,10 @@ class Pages:
                 door.links.redeem, request.query_params.get("key", ""), door.wall()
             )
         except LinkRefused as refusal:
-            if not door.entries.allow(address, door.steady()):  # who has a good link comes in all the same
+            if not door.entries.allow(address, door.steady()):  # counts failed attempts only
                 return HTMLResponse(_NO_SESSION.format("Too many attempts; wait a minute."), 429)
             return HTMLResponse(_NO_SESSION.format(refusal), 401)
-        except OSError as error:  # the disk is full: a key that is not noted could be used again
+        except OSError as error:  # disk full: a key that cannot be marked as used is refused
             log.error("the use of a link cannot be noted: %s", error)
             return HTMLResponse(_NO_SESSION.format("The robot's disk takes nothing: free some space."), 503)
         cookie, _ = door.sessions.begin(role, door.wall())
@@ -109,14 +109,14 @@ class Pages:
         return answer
 
     async def leave(self, request: Request) -> Response:
-        """End the session for good."""
+        """End the session of the request."""
         if self._hub.door.origins.origin_problem(request.headers, required=True):
             return PlainTextResponse("The request names no Origin.\n", 403)
         self._hub.door.end(request.headers)
         return PlainTextResponse("left\n")
 
     async def static(self, request: Request) -> Response:
-        """Return a file of the page."""
+        """Return a static file of the page."""
         name = request.path_params["name"]
         path = STATIC / name
         if path.parent != STATIC or path.suffix not in _MEDIA or not path.is_file():
@@ -124,7 +124,7 @@ class Pages:
         return FileResponse(path, media_type=_MEDIA[path.suffix], headers={"cache-control": "no-cache"})
 
     async def keyframe(self, request: Request) -> Response:
-        """Return a keyframe's image, with outlines where ``outline=1``."""
+        """Return a keyframe's image, with instance outlines if ``outline=1``."""
         if self._session(request) is None:
             return PlainTextResponse("no session\n", 401)
         query, number = request.query_params, request.path_params["number"]
@@ -142,24 +142,24 @@ class Pages:
             return PlainTextResponse("no session\n", 401)
         node = request.path_params["node"]
         lines = request.query_params.get("lines", "200")
-        number = min(int(lines), 5000) if lines.isdigit() and len(lines) < 6 else 200
+        number = min(int(lines), 5000) if lines.isdecimal() and len(lines) < 6 else 200
         text = await self._hub.stack.log(node, number) if _NODE.fullmatch(node) else None
         if text is None:
             return PlainTextResponse("There is no log of this node.\n", 404)
         return PlainTextResponse(text)
 
     async def journal(self, request: Request) -> Response:
-        """Return the end of the journal, one JSON value a line."""
+        """Return the last 1000 lines of the journal, one JSON value per line."""
         if self._session(request) is None:
             return PlainTextResponse("no session\n", 401)
         return PlainTextResponse(await asyncio.to_thread(self._journal.tail, 1000))
 
     async def stop(self, request: Request) -> Response:
-        """Send STOP and return the gate's answer: the second way of a page whose socket for it gives none."""
+        """Send STOP and return the motion gate's answer; for a page whose STOP socket does not respond."""
         session, origins = self._session(request), self._hub.door.origins
         if session is None or origins.origin_problem(request.headers, required=True):
             return JSONResponse({"stop": "refused", "text": "no session"}, 401)
-        sent = await self._hub.stop.press()
+        sent = await self._hub.stop.press(session.name)
         self._hub.door.renew(request.headers)
         self._journal.note_stop(session)
         held = await sent.is_held()
@@ -169,7 +169,7 @@ class Pages:
         return Response(protocol.encode(told), media_type="application/json")
 
     async def upload(self, request: Request) -> Response:
-        """Take a picture of a target."""
+        """Store an uploaded picture of a target; return its id as JSON."""
         session, origins = self._session(request), self._hub.door.origins
         if session is None or origins.origin_problem(request.headers, required=True):
             return JSONResponse({"error": "no session"}, 401)
@@ -189,9 +189,9 @@ class Pages:
 
 
 async def _body(request: Request, most: int) -> bytes:
-    """Return a request's body. Raises OverflowError for more than `most` bytes, before they are read."""
+    """Return a request's body. Raises OverflowError as soon as it exceeds `most` bytes."""
     declared = request.headers.get("content-length", "0")
-    if declared.isdigit() and int(declared) > most:
+    if declared.isdecimal() and int(declared) > most:
         raise OverflowError
     data = bytearray()
     async for chunk in request.stream():
@@ -202,7 +202,7 @@ async def _body(request: Request, most: int) -> bytes:
 
 
 class Annex(Protocol):
-    """Further routes, such as the door for agents. requests: set when the application is made."""
+    """Additional routes of the web application, such as the tools for agents. requests: set by `make_app`."""
 
     requests: Requests | None
 
@@ -210,12 +210,11 @@ class Annex(Protocol):
     def routes(self) -> tuple[BaseRoute, ...]: ...
 
     def life(self) -> AbstractAsyncContextManager[None]:
-        """Return what the routes need while the server runs."""
-        ...
+        """Return the context manager of the routes' resources; it is open while the server runs."""
 
 
 def make_app(hub: Hub, journal: Journal, annex: Annex | None = None) -> tuple[App, Requests]:
-    """Return the application, and what carries requests out."""
+    """Return the ASGI application, and the object that carries out the requests of its pages."""
     pictures = PictureShelf()
     requests = Requests(hub, journal, pictures)
     if annex is not None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import socket
+import threading
 from dataclasses import dataclass
 
+from lodestar.language.halts import heard_stop
 from lodestar.storage.files import write_file
 from lodestar_console.access.door_keeper import DoorKeeper
 from lodestar_console.access.keys import ADDRESS, console_folder, last_address, link_to, secret_of
@@ -22,7 +24,7 @@ from lodestar_console.web.stack_port import Stack
 
 @dataclass(frozen=True)
 class ConsoleConfig:
-    """Place and access of the console. All values are chosen."""
+    """Address, port, TLS certificate, allowed host names and private folder of the console."""
 
     host: str = "127.0.0.1"  # address to listen at; beyond loopback a certificate is needed
     port: int = 8080  # the next free one where it is taken; 0 = any
@@ -30,13 +32,12 @@ class ConsoleConfig:
     certificate: str = ""  # file of the certificate, PEM
     certificate_key: str = ""  # file of its key, PEM; "" = in the same file
     host_names: tuple[str, ...] = ()  # under which other computers call the console
-    agents: bool = True  # agents may come in by MCP, each with a token of its own
     agents_may_drive: tuple[str, ...] = ()  # agents that may take the lease without being offered it
     folder: str = ""  # of token, sessions and journal; "" = the user's
 
 
 class Console:
-    """One console that serves. Raises ServeError, UnsafeFolder, OSError with what to do."""
+    """A running console. Raises ServeError, UnsafeFolder or OSError, whose message gives the remedy."""
 
     def __init__(self, board: Board, stack: Stack, config: ConsoleConfig = ConsoleConfig()) -> None:
         secure = bool(config.certificate)
@@ -61,10 +62,12 @@ class Console:
             self.hub.offer(agent, True)
         host = own if is_loopback(config.host) else names[0]
         self.address = f"{'https' if secure else 'http'}://{in_address(host)}:{self.port}"
-        door = LazyDoor(self.hub, self.journal, self.address) if config.agents else None
+        door = LazyDoor(self.hub, self.journal, self.address)
         app, self.requests = make_app(self.hub, self.journal, door)
         self._server = WebServer(app, listener, place, self.door)
         self._server.start()
+        # a thread, as the vocabulary of stops takes seconds to load; any mistyped text loads it
+        threading.Thread(target=heard_stop, args=("stpo",), name="vocabulary", daemon=True).start()
         write_file(self.folder / ADDRESS, [self.address.encode()], durable=False)
 
     def _lease_ended(self, held: Holding) -> None:
@@ -72,22 +75,22 @@ class Console:
         self._stack.cancel_of(held.holder)
 
     def link(self, role: str = "command") -> str:
-        """Return a new one-time link."""
+        """Return a new one-time link for a role."""
         return link_to(self.address, secret_of(self.folder), role)
 
     @property
     def is_alive(self) -> bool:
-        """Return whether it serves."""
+        """Return whether the web server runs."""
         return self._server.is_alive
 
     def close(self) -> None:
         """End all connections and write the journal."""
         self._server.close()
-        if last_address(self.folder) == self.address:  # it stays where a console has died
+        if last_address(self.folder) == self.address:  # after a crash the file remains, for `bind`
             (self.folder / ADDRESS).unlink(missing_ok=True)
         self.journal.close()
 
 
 def _own_name(host: str) -> str:
-    """Return the name under which a console is called that listens at an address."""
+    """Return the host name of a console that listens at `host`; for all interfaces, this computer's name."""
     return socket.gethostname() if host.strip("[]") in ("0.0.0.0", "::") else host

@@ -1,4 +1,4 @@
-"""Sentences for the timeline, of what somebody did by the console."""
+"""Sentences for the timeline that describe requests of operators and agents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SAID: dict[type, Callable[[Any], str]] = {
     protocol.SendDirective: lambda one: f"sent “{one.text}”" + (" with a picture" if one.picture else ""),
     protocol.AnswerRobot: lambda one: f"answered the robot's question with choice {one.choice}",
     protocol.Cancel: lambda one: "cancelled the directive",
-    protocol.Resume: lambda one: "released STOP",
+    protocol.Resume: lambda one: f"released number {', '.join(map(str, one.numbers))}",
     protocol.ChangeLease: lambda one: "took command" if one.action == "take" else "handed command over",
     protocol.OfferLease: lambda one: (
         f"let {one.agent} take command" if one.offered else f"lets {one.agent} not take command any more"
@@ -40,7 +40,7 @@ STOPPED = "pressed STOP"
 
 
 def sentence(request: protocol.PageMessage) -> str:
-    """Return what was done, empty where it changed nothing and is no news, as a directive that is only read."""
+    """Return a sentence that describes a request, "" if it is not worth showing, such as a dry run."""
     if isinstance(request, protocol.SendDirective) and request.dry_run:
         return ""
     said = _SAID.get(type(request))

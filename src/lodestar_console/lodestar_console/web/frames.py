@@ -2,17 +2,17 @@
 
 | bytes | header of each frame |
 |---|---|
-| 0 | u8 kind: 1 cloud, 2 grid, 3 camera, 4 looks |
-| 1 | u8 flags: bit 0 = whole, it replaces all that was known |
+| 0 | u8 kind: 1 cloud, 2 grid, 3 camera, 4 looks (floor cells seen by the camera) |
+| 1 | u8 flags: bit 0 = whole, replaces all earlier data |
 | 2 | u16 reserved, 0 |
 | 4 | u32 revision |
-| 8 | u32 previous revision, to which it applies; 0 = whole |
-| 12 | u32 count: records of a cloud, bytes of cells inflated of a grid, 1 of a camera |
+| 8 | u32 previous revision, which the change applies to; 0 = whole |
+| 12 | u32 count: records of a cloud; uncompressed bytes of a grid's cells; 1 for a camera |
 | 16 | f64 stamp, s |
 
 Cloud: f32 pitch in m; then per record i16 x, y, z in voxels, u8 r, g, b, u8 flags (bit 0 = removed), u32 instance.
 Grid and looks: f32 resolution, origin x, y, yaw; u16 x0, y0, w, h of the rectangle; u16 W, H of the whole; then the
-cells of the rectangle, row 0 at the lowest y, deflated by zlib. Camera: u16 length of the JSON of `CameraHead`, the
+cells of the rectangle, row 0 at the lowest y, compressed by zlib. Camera: u16 length of the JSON of `CameraHead`, the
 JSON, then a JPEG.
 """
 
@@ -36,14 +36,14 @@ RECORD = np.dtype([("cell", "<i2", 3), ("color", "u1", 3), ("flags", "u1"), ("in
 
 
 class FrameCache:
-    """The newest frames, which clients that are equally far share. Used on the loop alone."""
+    """Cache of the newest frames, shared by clients at the same revision. Used on the web server's loop only."""
 
     def __init__(self, most: int = 4) -> None:
         self._most = most
         self._frames: OrderedDict[tuple[int, int, int], bytes] = OrderedDict()
 
     def get(self, kind: int, since: int, revision: int, make: Callable[[], bytes]) -> bytes:
-        """Return the frame of a kind between two revisions, made where nobody asked for it yet."""
+        """Return the frame of a kind from revision `since` to `revision`; create it with `make()` if not cached."""
         key = kind, since, revision
         if key not in self._frames:
             self._frames[key] = make()
@@ -53,7 +53,7 @@ class FrameCache:
 
 
 def cloud_frame(change: CloudChange) -> bytes:
-    """Return the frame of a change of the cloud."""
+    """Return the binary frame of a change of the point cloud."""
     new = len(change.cells)
     records = np.zeros(new + len(change.removed), RECORD)
     records["cell"][:new], records["cell"][new:] = change.cells, change.removed
@@ -65,7 +65,7 @@ def cloud_frame(change: CloudChange) -> bytes:
 
 
 def raster_frame(kind: int, change: RasterChange) -> bytes:
-    """Return the frame of a change of the grid or of the looks."""
+    """Return the binary frame of a change of the raster `kind`: GRID, or LOOKS (cells seen by the camera)."""
     height, width = change.cells.shape
     place = RASTER.pack(change.resolution, *change.origin, change.x0, change.y0, width, height, *change.size)
     head = _header(kind, change.revision, change.previous, change.cells.size, change.stamp)
@@ -73,7 +73,7 @@ def raster_frame(kind: int, change: RasterChange) -> bytes:
 
 
 def camera_frame(shot: CameraShot) -> bytes:
-    """Return the frame of an image."""
+    """Return the binary frame of a camera image."""
     head = protocol.encode(shot.head)
     header = _header(protocol.CAMERA, shot.revision, 0, 1, shot.head.stamp)
     return header + struct.pack("<H", len(head)) + head + shot.jpeg

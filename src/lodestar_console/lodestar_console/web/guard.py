@@ -1,4 +1,4 @@
-"""The outermost layer: checks of Host and Origin, and the headers of every answer."""
+"""The outermost ASGI layer: checks of Host and Origin, and security headers of every response."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",  # the address of a one-time link goes nowhere
+    "referrer-policy": "no-referrer",  # must not leak the URL of a one-time link
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
@@ -31,13 +31,13 @@ _HEADERS = {
 
 
 class Guard:
-    """ASGI middleware around everything."""
+    """ASGI middleware that checks each request and adds security headers to each response."""
 
     def __init__(self, app: App, origins: Origins) -> None:
         self._app, self._origins = app, origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 421 for a foreign Host and 403 for a foreign Origin; else pass the request on."""
+        """Respond with 421 to a foreign Host and 403 to a foreign Origin; else pass the request on."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""The clients of the sockets: who is there, what they want, and the wake-up of all when the board changes."""
+"""The connected clients: their sessions, the streams they want, and their wake-up when the board changes."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from lodestar_console.web.frames import FrameCache
 from lodestar_console.web.stack_port import Stack, Wishes
 from lodestar_console.web.stop_desk import StopDesk
 
-LEASE_PERIOD = 0.5  # s between two looks whether the lease has ended
+LEASE_PERIOD = 0.5  # s between two checks whether the lease has ended
 
 
 class Waker:
-    """Wakes one client; several changes before it looks are one."""
+    """Wake-up signal of one client; several signals before it wakes count as one."""
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
 
     def wake(self) -> None:
-        """Wake the client; on the loop."""
+        """Wake the client. Called on the loop."""
         self._event.set()
 
     async def wait(self, seconds: float) -> None:
-        """Return after the next change, or after so many seconds."""
+        """Wait for the next wake-up, at most `seconds`."""
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._event.wait(), seconds)
         self._event.clear()
 
 
 class Hub:
-    """State that all sockets share. All on the loop, but the board's listener."""
+    """State shared by all sockets. Used on the web server's loop, except for `_note`, called by the board."""
 
     def __init__(self, board: Board, stack: Stack, door: DoorKeeper) -> None:
         self.board, self.stack, self.door = board, stack, door
-        self.sockets: Counter[str] = Counter()  # open sockets by session and kind
+        self.sockets: Counter[str] = Counter()  # number of open sockets by session and kind
         self.frames = FrameCache()
         self.stop = StopDesk(stack)
         self._people: dict[str, tuple[Session, int]] = {}
@@ -51,7 +51,7 @@ class Hub:
         board.listen(self._note)
 
     async def run(self) -> None:
-        """Take the running loop for the one of all clients; end leases in time, until cancelled."""
+        """Store the running loop for wake-ups, and end expired leases until cancelled."""
         self._loop = asyncio.get_running_loop()
         while True:
             self.lease()
@@ -59,12 +59,12 @@ class Hub:
             await asyncio.sleep(LEASE_PERIOD)
 
     def _note(self) -> None:
-        """Wake everybody soon; from any thread, and many times a second."""
+        """Schedule a wake-up of all clients. Called at each change of the board, from any thread."""
         if self._loop is not None and not self._noted:
             self._noted = True
             try:
                 self._loop.call_soon_threadsafe(self._wake)
-            except RuntimeError:  # the loop has ended
+            except RuntimeError:  # the loop is closed
                 self._loop = None
 
     def _wake(self) -> None:
@@ -73,17 +73,17 @@ class Hub:
             waker.wake()
 
     def join(self, waker: Waker) -> None:
-        """Wake this client from now on."""
+        """Register a client for wake-ups."""
         self._wakers.add(waker)
 
     def leave(self, waker: Waker) -> None:
-        """Forget a client, and what it wanted."""
+        """Remove a client and the streams it wants."""
         self._wakers.discard(waker)
         if self._wants.pop(waker, None) is not None:
             self._tell_wishes()
 
     def want(self, waker: Waker, wanted: protocol.Wanted) -> None:
-        """Note what a client wants to see."""
+        """Store which streams a client wants."""
         self._wants[waker] = wanted
         self._tell_wishes()
 
@@ -98,16 +98,16 @@ class Hub:
             )
         )
 
-    # --- who is there ---------------------------------------------------------------------------------
+    # --- operators ------------------------------------------------------------------------------------
 
     def come(self, session: Session) -> None:
-        """Note a page, or an agent, that is there."""
+        """Register an opened page of a session."""
         _, count = self._people.get(session.id, (session, 0))
         self._people[session.id] = session, count + 1
         self.show_people()
 
     def go(self, session: Session) -> None:
-        """Note that a page has gone."""
+        """Register a closed page of a session; if it was the last one, shorten the session's lease."""
         _, count = self._people.get(session.id, (session, 0))
         if count > 1:
             self._people[session.id] = session, count - 1
@@ -118,25 +118,25 @@ class Hub:
         self.show_people()
 
     def offer(self, agent: str, offered: bool) -> None:
-        """Let an agent take the lease, or no longer."""
+        """Allow or forbid an agent to take the lease."""
         self._offered = self._offered | {agent} if offered else self._offered - {agent}
         self.show_people()
         self.lease()
 
     def show_people(self) -> None:
-        """Show who is there."""
+        """Update the page's part ``operators``."""
         people = [
             protocol.Operator(name=one.name, role=one.role, since=one.since, agent=one.agent)  # type: ignore[arg-type]
             for one, _ in self._people.values()
         ]
         agents = self.door.agents.names()
-        self.door.lease.offer(self._offered.intersection(agents))  # one that was removed loses its lease
+        self.door.lease.offer(self._offered.intersection(agents))  # a removed agent loses its lease
         self.board.set(
             "operators", protocol.Operators(people=people, agents=agents, offered=sorted(self._offered))
         )
 
     def lease(self) -> protocol.Lease | None:
-        """Return the lease as pages see it, and show it."""
+        """Update the page's part ``lease`` and return the lease, None = no holder."""
         steady = self.door.steady()
         held = self.door.lease.current(steady)
         lease = None

@@ -1,4 +1,4 @@
-"""The journal of what people and agents did by the console: one JSON value a line, readable by the owner alone."""
+"""The journal of requests by people and agents: one JSON value per line, readable by the owner only."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from lodestar_console.web.stack_port import Outcome
 
 log = logging.getLogger("lodestar.console")
 
-MAX_BYTES = 8 << 20  # of the file; then it becomes `journal.1.jsonl`, and a new one begins
-_TEXT = 300  # characters of a text on the timeline
+MAX_BYTES = 8 << 20  # size at which the file is renamed to `journal.1.jsonl` and a new one starts
+_TEXT = 300  # largest number of characters of a text on the timeline
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One deed. at: s of the wall clock; what: type of the request, or name of an agent's tool."""
+    """One entry of the journal. at: s of the wall clock; what: type of the request."""
 
     at: float
     who: str
@@ -38,7 +38,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Journal:
-    """Writes on a thread of its own, and shows the deeds on the timeline. A full disk is told once."""
+    """Write entries on a separate thread, and show them on the timeline. Write errors are logged once."""
 
     def __init__(self, folder: Path, board: Board) -> None:
         self.path, self._board = folder / "journal.jsonl", board
@@ -50,14 +50,14 @@ class Journal:
         self._thread.start()
 
     def note(self, who: Session, request: protocol.PageMessage, outcome: Outcome) -> None:
-        """Note a deed; the timeline tells what somebody did, and what was answered."""
+        """Add a request to the journal, and show it with its outcome on the timeline."""
         said = sentence(request)
         if isinstance(request, protocol.AskMemory) and outcome.ok:
             said = f"{said}: {outcome.text}"
         self._note(who, msgspec.to_builtins(request), outcome, said)
 
     def note_stop(self, who: Session) -> None:
-        """Note a STOP; of a flood only some."""
+        """Add a STOP to the journal, at a limited rate per session."""
         if self._stops.allow(who.id, time.monotonic()):
             self._note(who, {"type": "stop"}, Outcome(True), STOPPED)
 
@@ -91,14 +91,14 @@ class Journal:
         )
 
     def tail(self, lines: int) -> str:
-        """Return the last lines of the file."""
+        """Return the last lines of the journal."""
         try:
             return "\n".join(self.path.read_text(errors="replace").splitlines()[-lines:])
         except OSError:
             return ""
 
     def close(self) -> None:
-        """Write what waits."""
+        """Write the queued entries and end the thread."""
         self._queue.put(None)
         self._thread.join(2.0)
 
@@ -124,7 +124,7 @@ class Journal:
 
 
 def _brief(value: object) -> object:
-    """Return a value as the journal keeps it: no long one pushes what others did out of the file."""
+    """Return a value, cut to a bounded length, so that large requests do not fill the journal."""
     if isinstance(value, str):
         return value[: protocol.MAX_DIRECTIVE]
     return value if len(str(value)) <= protocol.MAX_DIRECTIVE else f"{str(value)[:_TEXT]}..."

@@ -1,11 +1,11 @@
-"""The door for agents at `/mcp`, which is imported when the first agent with a token comes."""
+"""The route `/mcp` for agents, which imports the MCP server at the first request with a valid token."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
@@ -23,7 +23,7 @@ _NOT_INSTALLED = "The door needs the package mcp: make setup, or pip install 'mc
 
 
 class LazyDoor:
-    """The routes of the door. requests: set when the application is made."""
+    """Route of the MCP server, which is created on demand. requests: set by `make_app`."""
 
     def __init__(self, hub: Hub, journal: Journal, address: str) -> None:
         self.requests: Requests | None = None
@@ -34,12 +34,12 @@ class LazyDoor:
 
     @property
     def routes(self) -> tuple[BaseRoute, ...]:
-        """Return the routes."""
+        """Return the route `/mcp`."""
         return (Route("/mcp", self, methods=["GET", "POST", "DELETE"]),)
 
     @asynccontextmanager
     async def life(self) -> AsyncIterator[None]:
-        """End the door with the server."""
+        """Stop the MCP server when this context ends."""
         try:
             yield
         finally:
@@ -48,7 +48,7 @@ class LazyDoor:
                 await asyncio.gather(self._task, return_exceptions=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer 401 without a good token, before anything is read or imported; else let the door answer."""
+        """Respond with 401 without a valid token, before reading or importing anything; else pass the request on."""
         address = str((scope.get("client") or ("",))[0])
         door = self._hub.door
         if door.agent_of(Headers(scope=scope)) is None:
@@ -62,17 +62,46 @@ class LazyDoor:
         except ImportError:
             await PlainTextResponse(_NOT_INSTALLED, 503)(scope, receive, send)
             return
-        await app(scope, receive, send)
+        await self._serve(app, scope, receive, send)
+
+    async def _serve(self, app: App, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request; if its client disconnects, cancel the request and shorten the agent's lease."""
+        whole = asyncio.Event()  # set when the request was read completely
+
+        async def read() -> Any:
+            message = await receive()
+            if not message.get("more_body", False):
+                whole.set()
+            return message
+
+        async def leave() -> None:
+            await whole.wait()
+            while (await receive())["type"] != "http.disconnect":
+                pass
+
+        serving, leaving = asyncio.ensure_future(app(scope, read, send)), asyncio.ensure_future(leave())
+        try:
+            await asyncio.wait((serving, leaving), return_when=asyncio.FIRST_COMPLETED)
+            who, door = self._hub.door.agent_of(Headers(scope=scope)), self._hub.door
+            if not serving.done() and who is not None:
+                door.lease.leave(who.id, door.steady())
+        finally:
+            leaving.cancel()
+            if not serving.done():
+                serving.cancel()
+                await asyncio.wait((serving,))
+        if not serving.cancelled():
+            serving.result()
 
     async def _opened(self) -> App:
-        """Return the door's application, begun when it is first asked for. Raises ImportError."""
+        """Return the MCP server's ASGI application; start it at the first call. Raises ImportError."""
         if self._app is None:
             self._app = asyncio.get_running_loop().create_future()
             self._task = asyncio.ensure_future(self._run(self._app))
         return await asyncio.shield(self._app)
 
     async def _run(self, opened: asyncio.Future[App]) -> None:
-        """Import the door and serve it until the server ends."""
+        """Import the MCP server, run it until `life` ends, and complete `opened` with its application."""
         try:
             door_of = await asyncio.to_thread(_load)
             assert self.requests is not None
@@ -87,7 +116,7 @@ class LazyDoor:
 
 
 def _load() -> type[Door]:
-    """Import the door; it takes a second."""
+    """Import and return the class `Door`, which takes about a second."""
     from lodestar_console.web.door import Door
 
     return Door

@@ -1,4 +1,4 @@
-"""Pictures of targets that pages upload: checked by their first bytes, few, and soon gone."""
+"""Uploaded pictures of targets: type checked by their first bytes, limited in number and lifetime."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections import OrderedDict
 from lodestar_console.web.stack_port import Upload
 
 MOST = 8
-LASTS = 600.0  # s
+LASTS = 600.0  # s, lifetime of a picture
 _FORMS = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png"}
 
 
 class PictureShelf:
-    """The newest uploads by their id. Used on the web server's loop alone."""
+    """Store of the newest uploads by id. Used on the web server's loop only."""
 
     def __init__(self) -> None:
         self._pictures: OrderedDict[str, Upload] = OrderedDict()
 
     def put(self, data: bytes, by: str) -> str:
-        """Return the id of a new picture. Raises ValueError for another form than JPEG and PNG."""
+        """Store a picture and return its id. Raises ValueError unless it is JPEG or PNG."""
         media = next((form for start, form in _FORMS.items() if data.startswith(start)), None)
         if media is None:
             raise ValueError("The picture is neither JPEG nor PNG.")
@@ -32,5 +32,5 @@ class PictureShelf:
         return key
 
     def take(self, key: str) -> Upload | None:
-        """Return a picture, None where it is gone."""
+        """Return a picture by id, None if unknown or expired."""
         return self._pictures.get(key)

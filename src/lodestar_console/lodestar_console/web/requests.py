@@ -1,13 +1,16 @@
-"""A request of a page or an agent: permitted or not, carried out, and noted in the journal."""
+"""Processing of requests of pages and agents: permission check, execution, journal."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
+from dataclasses import replace
 
 import msgspec
 
+from lodestar.language.halts import heard_stop
+from lodestar.language.refusal_reasons import with_followed
 from lodestar_console import protocol
 from lodestar_console.access import permissions
 from lodestar_console.access.lease import LeaseRefused
@@ -19,25 +22,73 @@ from lodestar_console.web.stack_port import Outcome, Upload
 
 log = logging.getLogger("lodestar.console")
 
-PATIENCE = 60.0  # s that a request may take; an answer of a language model is the longest
-_QUIET = (protocol.Ping, protocol.Resync, protocol.Details, protocol.At)  # not in the journal
+PATIENCE = 60.0  # s, timeout of a request; answers of language models take longest
+MOST_RELEASED = 64  # largest number of holds that one Resume names
+BUSY = "busy"  # code of a request refused because too many are running
+_UNSENT = ("refused", "no_lease", "no_picture", BUSY)  # codes of requests that were not sent to the stack
+_QUIET = (protocol.Ping, protocol.Resync, protocol.Details, protocol.At)  # not journalled
 
 
 class Requests:
-    """Carries requests out for everybody."""
+    """Check, carry out and journal requests of all sessions."""
 
     def __init__(self, hub: Hub, journal: Journal, pictures: PictureShelf) -> None:
         self._hub, self._journal, self._pictures = hub, journal, pictures
 
-    async def perform(self, request: protocol.PageMessage, who: Session) -> Outcome:
-        """Return the end of a request, which never raises. Cancelled with its caller, except for what has begun."""
-        outcome = await self._permitted(request, who)
+    async def perform(
+        self, request: protocol.PageMessage, who: Session, refused: Outcome | None = None
+    ) -> Outcome:
+        """Carry out a request and return its outcome; never raises. Cancelling it leaves started actions running.
+
+        refused: outcome of a request that is refused already; the robot still stops if its text says so.
+        """
+        if refused and not isinstance(request, (protocol.AskMemory, protocol.SendDirective)):
+            return refused
+        if isinstance(request, protocol.AskMemory):
+            outcome = await self._ask(request, who, refused)
+        else:
+            outcome = refused or await self._permitted(request, who)
+        if outcome.code in _UNSENT and isinstance(request, protocol.SendDirective):
+            outcome = await self._unsent(request, who, outcome)
         if not isinstance(request, _QUIET):
             self._journal.note(who, request, outcome)
         return outcome
 
+    async def _ask(self, request: protocol.AskMemory, who: Session, refused: Outcome | None) -> Outcome:
+        """Return the outcome of a question. If its text says to stop, stop the robot, then ask the rest."""
+        stop = await asyncio.to_thread(heard_stop, request.text)
+        if stop is None:
+            return refused or await self._permitted(request, who)
+        halted = await self._halt(request, who)
+        if not stop.rest or not halted.ok:
+            return halted
+        told = refused or await self._permitted(msgspec.structs.replace(request, text=stop.rest), who)
+        value = told.value
+        if isinstance(value, protocol.AnswerValue):
+            value = msgspec.structs.replace(value, text=f"{halted.text} {value.text}")
+        return replace(told, text=f"{halted.text} {told.text}", value=value)
+
+    async def _unsent(self, request: protocol.SendDirective, who: Session, refused: Outcome) -> Outcome:
+        """Return the outcome of a directive that was refused before it reached the goal selector.
+
+        If its text says to stop, the robot stops; otherwise the outcome names the directive still running.
+        """
+        stop = await asyncio.to_thread(heard_stop, request.text)
+        if stop is not None:
+            halted = await self._halt(request, who)
+            return replace(refused, text=f"{halted.text} {refused.text}") if stop.rest else halted
+        followed = self._hub.board.get("directive")
+        if isinstance(followed, protocol.Directive) and followed.running:
+            text = with_followed(refused.text, followed.text or followed.understood)
+            return replace(refused, text=text)
+        return refused
+
+    async def _halt(self, request: protocol.SendDirective | protocol.AskMemory, who: Session) -> Outcome:
+        """Send the directive "stop", which needs no lease, and return its outcome."""
+        return await self._carry_out(protocol.SendDirective(id=request.id, text="stop"), who)
+
     async def _permitted(self, request: protocol.PageMessage, who: Session) -> Outcome:
-        problem = permissions.refusal(request, who) or _too_long(request)
+        problem = permissions.refusal(request, who) or _malformed(request)
         if problem:
             return Outcome(False, problem, "refused")
         if isinstance(request, protocol.ChangeLease):
@@ -71,7 +122,7 @@ class Requests:
         return outcome
 
     def _take(self, who: Session) -> None:
-        """Take or renew the lease for what moves the robot; agents take it by a call of their own."""
+        """Take or renew the lease for a request; agents must have taken it before. Raises LeaseRefused."""
         steady = self._hub.door.steady()
         if who.agent and not self._hub.door.lease.renew(who.id, steady):
             raise LeaseRefused("this agent has no lease; call take_lease")
@@ -101,7 +152,11 @@ class Requests:
         return Outcome(True, f"{request.agent} may {'' if request.offered else 'not '}take the lease.")
 
 
-def _too_long(request: protocol.PageMessage) -> str:
+def _malformed(request: protocol.PageMessage) -> str:
+    if isinstance(request, protocol.Resume) and not (
+        1 <= len(request.numbers) <= MOST_RELEASED and all(0 < one < 2**63 for one in request.numbers)
+    ):
+        return "Name the holds to release by their numbers; reload the page if it is older than the console."
     for name in ("text", "name"):
         text = getattr(request, name, "")
         if isinstance(text, str) and len(text) > protocol.MAX_DIRECTIVE:
@@ -110,7 +165,7 @@ def _too_long(request: protocol.PageMessage) -> str:
 
 
 def reply(number: int, outcome: Outcome) -> bytes:
-    """Return the text of the reply to a request."""
+    """Return the encoded reply to the request with id `number`."""
     value = msgspec.Raw(protocol.encode(outcome.value))
     return protocol.encode(
         protocol.Reply(id=number, ok=outcome.ok, code=outcome.code, text=outcome.text, value=value)

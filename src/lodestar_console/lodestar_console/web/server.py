@@ -1,4 +1,4 @@
-"""The server of the application: uvicorn on a thread of its own, with few places and little patience for strangers."""
+"""The web server: uvicorn on its own thread, with strict limits for unauthenticated connections."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from lodestar_console.access.places import Place, ServeError
 from lodestar_console.access.visitors import STRANGER_LASTS
 from lodestar_console.web.guard import App
 
-ACCEPTED_AT_ONCE = 16  # connections that are taken before any is looked at
-WAITING = 1024  # connections that the kernel keeps until they are taken
-SWEEP_PERIOD = 1  # s between two looks at strangers whose time is over
+ACCEPTED_AT_ONCE = 16  # connections accepted in one go
+WAITING = 1024  # backlog of the listening socket
+SWEEP_PERIOD = 1  # s between two checks for expired unauthenticated connections
 
 
 class _Visit(H11Protocol):
-    """One connection of HTTP, counted by whom its requests show it to be of. raw: its transport below TLS."""
+    """One HTTP connection, registered under the session of its requests. raw: transport below TLS."""
 
     def __init__(self, door: DoorKeeper, raw: asyncio.Transport | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -43,20 +43,18 @@ class _Visit(H11Protocol):
     def data_received(self, data: bytes) -> None:
         request = self.scope
         super().data_received(data)
-        if self.scope is not request:  # the head of another request is whole
+        if self.scope is not request:  # the header of a new request is complete
             self._look()
 
     def handle_websocket_upgrade(self, event: Any) -> None:
         self._look()
         super().handle_websocket_upgrade(event)
         assert self._raw is not None
-        if self._raw not in self._door.visitors.strangers:  # those are given no socket, and their time ends
+        if self._raw not in self._door.visitors.strangers:  # strangers get no socket, so their limits remain
             self._door.visitors.go(self._raw)
 
     def on_response_complete(self) -> None:
-        if (
-            self._raw in self._door.visitors.strangers
-        ):  # they get one answer, however many they ask for at once
+        if self._raw in self._door.visitors.strangers:  # strangers get one response per connection
             self.transport.close()
         super().on_response_complete()
 
@@ -66,7 +64,7 @@ class _Visit(H11Protocol):
         super().connection_lost(exc)
 
     def _look(self) -> None:
-        """Note whose the connection is."""
+        """Register the connection under the session of the current request."""
         assert self._raw is not None
         scope = self.scope
         query = scope["query_string"].decode("latin-1")
@@ -76,7 +74,7 @@ class _Visit(H11Protocol):
 
 
 class _Handshake(asyncio.Protocol):
-    """A connection until TLS is agreed on: a stranger's, with no more time and places than others have."""
+    """A connection during the TLS handshake; counts as unauthenticated, with the same limits."""
 
     def __init__(self, door: DoorKeeper, context: ssl.SSLContext, visit: Callable[..., _Visit]) -> None:
         self._door, self._context, self._visit = door, context, visit
@@ -113,7 +111,7 @@ class _Handshake(asyncio.Protocol):
 
 
 class WebServer:
-    """Serves an application until it is closed."""
+    """Serve an ASGI application on a thread until closed."""
 
     def __init__(self, app: App, listener: socket.socket, place: Place, door: DoorKeeper) -> None:
         self._door = door
@@ -129,11 +127,11 @@ class WebServer:
             h11_max_incomplete_event_size=16 * 1024,
             timeout_keep_alive=15,
             timeout_graceful_shutdown=1,
-            access_log=False,  # the address of a one-time link stands in no log
+            access_log=False,  # URLs of one-time links must not be logged
             log_level="error",
             log_config=None,
             server_header=False,
-            proxy_headers=False,  # nobody says of themselves from where they come
+            proxy_headers=False,  # clients must not choose their address
             lifespan="on",
             backlog=ACCEPTED_AT_ONCE,
             callback_notify=self._sweep,
@@ -145,7 +143,7 @@ class WebServer:
         self._thread = threading.Thread(target=self._run, name="console-web", daemon=True)
 
     def start(self, patience: float = 10.0) -> None:
-        """Return when it serves. Raises ServeError."""
+        """Start the thread, and wait until it serves, at most `patience` s. Raises ServeError."""
         self._thread.start()
         waited = threading.Event()
         for _ in range(int(patience / 0.02)):
@@ -158,11 +156,11 @@ class WebServer:
 
     @property
     def is_alive(self) -> bool:
-        """Return whether it serves."""
+        """Return whether the server thread runs."""
         return self._thread.is_alive()
 
     def close(self) -> None:
-        """End all connections."""
+        """Close all connections and end the thread."""
         self._server.should_exit = True
         self._thread.join(3.0)
         self._listener.close()
@@ -183,7 +181,7 @@ class WebServer:
 
 
 def tls_context(place: Place) -> ssl.SSLContext:
-    """Return the context of the place's certificate. Raises ServeError."""
+    """Return a TLS context with the place's certificate. Raises ServeError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
         context.load_cert_chain(place.certificate, place.key or None)

@@ -1,4 +1,4 @@
-"""The three sockets of a page: state in order, views by what is newest, and STOP for itself."""
+"""The three WebSockets of a page: state (in order), views (newest only), and STOP (separate)."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from lodestar_console.access.sessions import Session
 from lodestar_console.web import frames
 from lodestar_console.web.hub import Hub, Waker
 from lodestar_console.web.journal import Journal
-from lodestar_console.web.requests import Requests, reply
+from lodestar_console.web.requests import BUSY, Requests, reply
 from lodestar_console.web.stack_port import Outcome
 from lodestar_console.web.stop_desk import NO_ANSWER, SentStop
 
-PERIOD = 0.1  # s between two looks at the board for one client
-ENTITIES_PERIOD = 0.5  # s, of what changes with every image
-VIEW_PERIODS = {protocol.CLOUD: 0.5, protocol.GRID: 0.2, protocol.LOOKS: 1.0}  # s, of each kind
-SEND_PATIENCE = 20.0  # s that a client may take to read one message; then it is disconnected
-MOST_OPEN = 8  # requests of one page that run at once
-MOST_SOCKETS = 12  # of one session
-SESSION_PERIOD = 1.0  # s between two looks whether the session of an open socket has ended
-MOST_MALFORMED = 20  # messages; then the socket is closed
-STAND_PATIENCE = 20.0  # s in which the robot is expected to stand
+PERIOD = 0.1  # s between two checks of the board per client
+ENTITIES_PERIOD = 0.5  # s between two deltas of entities, which change with every image
+VIEW_PERIODS = {protocol.CLOUD: 0.5, protocol.GRID: 0.2, protocol.LOOKS: 1.0}  # s between two frames, by kind
+SEND_PATIENCE = 20.0  # s within which a client must read a message, else it is disconnected
+MOST_OPEN = 8  # largest number of concurrent requests per page
+MOST_SOCKETS = 12  # largest number per session and kind
+SESSION_PERIOD = 1.0  # s between two checks whether the session of an open socket has ended
+MOST_MALFORMED = 20  # tolerated malformed messages, then the socket is closed
+STAND_PATIENCE = 20.0  # s within which the robot is expected to stand
 
-NO_SESSION, TOO_MANY, TOO_SLOW, BAD = 4401, 4429, 4408, 4400  # close codes
+NO_SESSION, TOO_MANY, TOO_SLOW, BAD = 4401, 4429, 4408, 4400  # WebSocket close codes
 Step = Coroutine[Any, Any, None]
 
 
 class Sockets:
-    """Serves the sockets of all pages."""
+    """WebSocket endpoints of all pages."""
 
     def __init__(self, hub: Hub, requests: Requests, journal: Journal) -> None:
         self._hub, self._requests, self._journal = hub, requests, journal
@@ -61,7 +61,7 @@ class Sockets:
         )
 
     async def _while_session(self, socket: WebSocket) -> None:
-        """Return when the session has ended, also where the page sends nothing and only listens."""
+        """Wait for the end of the session, then close the socket; also works for a page that only listens."""
         while self._hub.door.session_of(socket.headers) is not None:
             await asyncio.sleep(SESSION_PERIOD)
         await socket.close(NO_SESSION, "the session has ended")
@@ -69,13 +69,14 @@ class Sockets:
     async def _serve(
         self, socket: WebSocket, serve: Callable[[Session], Awaitable[None]], kind: str = "page"
     ) -> None:
-        """Accept a page's socket and serve it until one side ends it. kind: sockets of one are counted apart, so that
-        no other tab can take the room of STOP.
+        """Accept a page's socket and serve it until one side closes it.
+
+        kind: each kind of socket has its own limit, so that other tabs cannot block STOP.
         """
         session = self._hub.door.session_of(socket.headers)
         problem = self._hub.door.origins.origin_problem(socket.headers, required=True)
         if session is None or problem:
-            await socket.close(NO_SESSION, problem or "no session")  # before the handshake: 403
+            await socket.close(NO_SESSION, problem or "no session")  # sent as 403
             return
         counted = f"{session.id} {kind}"
         if self._hub.sockets[counted] >= MOST_SOCKETS:
@@ -95,7 +96,7 @@ class Sockets:
 
 
 async def together(*steps: Step) -> None:
-    """Run steps until the first one ends; cancel the others, and raise what it raised."""
+    """Run steps until the first one ends; cancel the others, and raise its exception, if any."""
     tasks = [asyncio.ensure_future(step) for step in steps]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -108,13 +109,13 @@ async def together(*steps: Step) -> None:
 
 
 async def send(socket: WebSocket, data: bytes, *, binary: bool = False) -> None:
-    """Send a message; raises asyncio.TimeoutError where the client does not read."""
+    """Send a message. Raises asyncio.TimeoutError if the client does not read it in time."""
     sending = socket.send_bytes(data) if binary else socket.send_text(data.decode())
     await asyncio.wait_for(sending, SEND_PATIENCE)
 
 
 async def receive_as(socket: WebSocket, hub: Hub) -> bytes | str:
-    """Return the next message of a session that still is one. Raises WebSocketDisconnect."""
+    """Return the next message. Raises WebSocketDisconnect, also after the session has ended."""
     data = await receive(socket)
     if hub.door.session_of(socket.headers) is None:
         await socket.close(NO_SESSION, "the session has ended")
@@ -132,7 +133,7 @@ async def receive(socket: WebSocket) -> bytes | str:
 
 
 class StatePage:
-    """One page's state: it tells what changed, and answers requests."""
+    """State socket of one page: sends changes of the board, and answers requests."""
 
     def __init__(self, socket: WebSocket, session: Session, hub: Hub, requests: Requests) -> None:
         self._socket, self._session, self._hub, self._requests = socket, session, hub, requests
@@ -141,7 +142,7 @@ class StatePage:
         self._open: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Serve the page until it goes."""
+        """Serve the page until it disconnects."""
         board = self._hub.board
         self._hub.join(self._waker)
         self._hub.come(self._session)
@@ -190,9 +191,11 @@ class StatePage:
                     return
                 continue
             door = self._hub.door
-            if not isinstance(request, (protocol.Ping, protocol.Resync)):  # which a page sends by itself
+            if not isinstance(request, (protocol.Ping, protocol.Resync)):  # a page sends these automatically
                 door.renew(self._socket.headers)
-            if not door.requests.allow(self._session.id, door.steady()):
+            is_text = isinstance(request, (protocol.SendDirective, protocol.AskMemory))
+            limited = f"{self._session.id} texts" if is_text else self._session.id
+            if not door.requests.allow(limited, door.steady()):
                 refused = Outcome(False, "Too many requests; wait a moment.", "rate")
                 await send(self._socket, reply(request.id, refused))
             elif isinstance(request, protocol.Ping):
@@ -201,22 +204,22 @@ class StatePage:
             elif isinstance(request, protocol.Resync):
                 self._known[request.name] = 0
                 self._waker.wake()
-            elif len(self._open) >= MOST_OPEN:
-                busy = Outcome(False, f"{MOST_OPEN} requests run already; wait for one.", "busy")
-                await send(self._socket, reply(request.id, busy))
             else:
-                task = asyncio.ensure_future(self._answer(request))
+                busy = None
+                if len(self._open) >= MOST_OPEN:
+                    busy = Outcome(False, f"{MOST_OPEN} requests run already; wait for one.", BUSY)
+                task = asyncio.ensure_future(self._answer(request, busy))
                 self._open.add(task)
                 task.add_done_callback(self._open.discard)
 
-    async def _answer(self, request: protocol.PageMessage) -> None:
-        outcome = await self._requests.perform(request, self._session)
+    async def _answer(self, request: protocol.PageMessage, refused: Outcome | None) -> None:
+        outcome = await self._requests.perform(request, self._session, refused)
         with suppress(WebSocketDisconnect, OSError, RuntimeError, asyncio.TimeoutError):
             await send(self._socket, reply(request.id, outcome))
 
 
 class ViewPage:
-    """One page's view: of each kind the newest that it wants, never a backlog."""
+    """View socket of one page: sends the newest frame of each wanted kind, without backlog."""
 
     def __init__(self, socket: WebSocket, hub: Hub) -> None:
         self._socket, self._hub = socket, hub
@@ -226,7 +229,7 @@ class ViewPage:
         self._sent = dict.fromkeys(self._known, float("-inf"))
 
     async def run(self) -> None:
-        """Serve the page until it goes."""
+        """Serve the page until it disconnects."""
         self._hub.join(self._waker)
         try:
             await together(self._tell(), self._listen())
@@ -244,7 +247,7 @@ class ViewPage:
             await asyncio.sleep(PERIOD / 2)
 
     def _due(self) -> list[int]:
-        """Return the kinds that are wanted and may be sent again."""
+        """Return the kinds of frame that are wanted and due."""
         wanted = self._wanted
         wants = {
             protocol.GRID: wanted.grid,
@@ -257,7 +260,7 @@ class ViewPage:
         return [kind for kind in wants if wants[kind] and now - self._sent[kind] >= periods[kind] - 0.01]
 
     async def _frame(self, kind: int) -> bytes | None:
-        """Return the frame of what changed, None where nothing did."""
+        """Return the frame with the changes since the last frame of the same kind, None = unchanged."""
         board, known = self._hub.board, self._known[kind]
         if kind == protocol.CAMERA:
             shot = board.camera.since(known)
@@ -293,14 +296,14 @@ class ViewPage:
 
 
 class StopButton:
-    """One page's STOP."""
+    """STOP socket of one page: sends STOP and reports its progress."""
 
     def __init__(self, socket: WebSocket, session: Session, hub: Hub, journal: Journal) -> None:
         self._socket, self._session, self._hub, self._journal = socket, session, hub, journal
         self._watch: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Serve the button until the page goes. Whoever has come in may stop, always."""
+        """Serve STOP until the page disconnects; every role may stop, even after its session has ended."""
         malformed = 0
         try:
             while malformed <= MOST_MALFORMED:
@@ -313,7 +316,7 @@ class StopButton:
                 if not wanted.stop:
                     await self._say(0, "ready")
                     continue
-                sent = await self._hub.stop.press()
+                sent = await self._hub.stop.press(self._session.name)
                 if self._watch is not None:
                     self._watch.cancel()
                 await self._say(wanted.press, "sent")
@@ -326,7 +329,7 @@ class StopButton:
                 self._watch.cancel()
 
     async def _watch_stop(self, sent: SentStop, press: int) -> None:
-        """Tell how a STOP goes until somebody resumes the robot: what was told of it is over then."""
+        """Report the progress of a STOP until somebody resumes the robot, then report "released"."""
         watch = asyncio.ensure_future(self._watch_robot(sent, press))
         try:
             await sent.released.wait()
@@ -337,11 +340,11 @@ class StopButton:
             await self._say(press, "released")
 
     async def _watch_robot(self, sent: SentStop, press: int) -> None:
-        """Tell when the gate has answered that it holds, and when the robot is measured to stand since."""
+        """Report when the motion gate confirms the STOP, and when odometry shows the robot standing still."""
         with suppress(WebSocketDisconnect, OSError, RuntimeError, asyncio.TimeoutError):
             if not await sent.is_held():
                 await self._say(press, "refused", NO_ANSWER)
-                if not await sent.is_held(STAND_PATIENCE):  # late is better than never
+                if not await sent.is_held(STAND_PATIENCE):  # a late answer is still reported
                     return
             await self._say(press, "held")
             if await self._hub.stop.stands(sent, STAND_PATIENCE):

@@ -1,4 +1,4 @@
-"""The port to the robot's stack: the web server asks, the intake (or a script) answers."""
+"""Interface between web server and robot stack, implemented over ROS, for recorded logs, and by scripts."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from lodestar_console.access.sessions import Session
 
 @dataclass(frozen=True)
 class Outcome:
-    """End of a request. code: short name of a refusal, "" where it is ok; value: a record of the protocol, or None.
+    """Outcome of a request. code: short name of a refusal, "" = ok; value: a record of the protocol, or None.
 
-    directive: number of the directive that has begun, 0 = none.
+    directive: number of the started directive, 0 = none.
     """
 
     ok: bool
@@ -26,7 +26,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Picture:
-    """An image with its type. text: words that belong to it, from the world."""
+    """An encoded image with its media type. text: caption from the world, untrusted."""
 
     data: bytes
     media_type: str = "image/jpeg"
@@ -35,7 +35,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Wishes:
-    """Wishes of all pages now. camera: images a second, 0 = none."""
+    """Streams wanted by at least one page. looks: floor cells seen by the camera. camera: images per s."""
 
     cloud: bool = False
     looks: bool = False
@@ -45,7 +45,7 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Upload:
-    """A picture of a target that a page has sent."""
+    """An uploaded picture of a target. by: id of the session."""
 
     data: bytes
     media_type: str
@@ -53,41 +53,36 @@ class Upload:
 
 
 class Stack(Protocol):
-    """Deeds of the robot's stack for the console. Every method may be called on the web server's loop."""
+    """Interface to the robot's stack. Every method is callable on the web server's loop."""
 
     async def perform(
         self, request: protocol.PageMessage, who: Session, picture: Upload | None = None
     ) -> Outcome:
-        """Carry out a request that was permitted. What it raises is told as an error of the console."""
-        ...
+        """Carry out a permitted request and return its outcome. Exceptions are reported as errors of the console."""
 
-    def stop(self) -> asyncio.Future[bool]:
-        """Send STOP at once, to the gate and to the goal selector; never waits and never refuses.
+    def stop(self, who: str) -> asyncio.Future[bool]:
+        """Send STOP at once to the motion gate, in the name of `who`; never blocks and never refuses.
 
-        Return the future of the gate's own answer to it: whether it holds. It may never come.
+        Returns a future of the motion gate's answer: whether it blocks all motion. It may never complete.
         """
-        ...
 
     def stands(self, since: float) -> bool:
-        """Return whether the robot is measured to stand, by what was heard after `since` (s, monotonic)."""
-        ...
+        """Return whether measurements received after `since` (s, monotonic) show the robot standing still."""
 
     def cancel_of(self, who: str) -> None:
-        """Cancel the directive that a session sent, where it runs."""
-        ...
+        """Cancel the running directive of a session, if it has one. who: id of the session."""
 
     async def keyframe(self, number: int, session: str, outlined: bool) -> Picture | None:
-        """Return a keyframe's image, None where it is gone."""
-        ...
+        """Return a keyframe's image, with instance outlines if `outlined`; None if it is not available."""
 
     async def log(self, node: str, lines: int) -> str | None:
-        """Return the last lines of a node's log, None where there is none."""
-        ...
+        """Return the last lines of a node's log, None if there is no log."""
 
     async def examine(self) -> list[dict[str, str]]:
-        """Return the doctor's findings, each with level, what and do. Raises RuntimeError where it cannot tell."""
-        ...
+        """Run `lodestar_ros.doctor`; return its findings, each with level, what (problem) and do (remedy).
+
+        Raises RuntimeError if it fails.
+        """
 
     def want(self, wishes: Wishes) -> None:
-        """Tell which streams are wanted now."""
-        ...
+        """Set the streams that pages want now."""

@@ -41,7 +41,7 @@ const two = (value: number): string => String(Math.floor(value)).padStart(2, "0"
 
 /** A stamp of the robot's clock: the local time of day, or minutes and seconds of a simulation that begins at 0. */
 export function clock(stamp: number): string {
-  if (stamp < 1e8) return `${Math.floor(Math.max(0, stamp) / 60)}:${two(Math.max(0, stamp) % 60)} min`;
+  if (stamp < 1e8) return `${Math.floor(Math.max(0, stamp) / 60)}:${two(Math.max(0, stamp) % 60)}`;
   const date = new Date(1000 * stamp);
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
@@ -60,6 +60,13 @@ export function words(name: string): string {
   return name.toLowerCase().replaceAll("_", " ");
 }
 
+const PURPOSES: Record<string, string> = { frontier: "explore", semantic_map: "go by the map", ego_vlm: "go by the camera" };
+
+/** The name of an arm of the policy, which is an expert's, in plain words. */
+export function purpose(arm: string): string {
+  return PURPOSES[arm] ?? words(arm);
+}
+
 /** The explanation of a decision without the name of its arm, which is told beside it. */
 export function withoutArm(chosen: string, explanation: string): string {
   return explanation.startsWith(`${chosen}: `) ? explanation.slice(chosen.length + 2) : explanation;
@@ -67,8 +74,10 @@ export function withoutArm(chosen: string, explanation: string): string {
 
 const QUESTION = /^(where|when|what|which|who|why|how|is|are|was|were|did|do|does|has|have|had|can you see|could)\b/i;
 
+const REQUEST = /^(?:please,? )?(?:can|could|will|would) you (?!see\b)/i;
+
 /** Whether a text asks the memory, rather than telling the robot to do something. */
 export function isQuestion(text: string): boolean {
   const said = text.trim();
-  return said.endsWith("?") || QUESTION.test(said);
+  return !REQUEST.test(said) && (said.endsWith("?") || QUESTION.test(said));
 }

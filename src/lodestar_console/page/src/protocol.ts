@@ -19,7 +19,16 @@ export interface Battery {
   volts: number | null;
 }
 
-/** State of the robot. pose: x, y, z, yaw in map; None = not known. speed: m/s; turn_rate: rad/s; held: STOP is latched; stands: it is measured to stand still; footprint: corners of its body in the robot's frame; heartbeat_age, gate_age: s since the goal selector and the motion gate were heard, None = never. */
+/** A hold or pause of the robot in force. number: id used by `Resume`; since: s of the wall clock. */
+export interface Hold {
+  number: number;
+  kind: "hold" | "pause";
+  who: string;
+  why: string;
+  since: number;
+}
+
+/** State of the robot. pose: x, y, z, yaw in map; None = unknown. speed: m/s; turn_rate: rad/s; held: STOP is latched; holds: those in the newest message of motion_gate; stands: measured to stand still; footprint: corners of its body in its own frame; heartbeat_age, gate_age: s since the last message of goal selector and motion gate, None = never. */
 export interface Robot {
   pose: [number, number, number, number] | null;
   speed: number | null;
@@ -27,6 +36,7 @@ export interface Robot {
   battery: Battery | null;
   state: string;
   held: boolean;
+  holds: Hold[];
   motion_allowed: boolean;
   epoch: number;
   stands: boolean;
@@ -36,13 +46,13 @@ export interface Robot {
   gate_age: number | null;
 }
 
-/** One sentence of progress. */
+/** One sentence on the progress of a directive. */
 export interface Progress {
   at: number;
   text: string;
 }
 
-/** End of a directive; code 0 is success, others are those of follow_directive. */
+/** End of a directive; code: error code of follow_directive, 0 = success. */
 export interface DirectiveResult {
   success: boolean;
   code: number;
@@ -57,7 +67,7 @@ export interface RobotQuestion {
   choices: string[];
 }
 
-/** The directive that runs, or the last one. remaining, travelled: m. by: who sent it; "" = another client. number: of those that came by this console since it began, 0 = another client's. */
+/** The running or last directive. remaining, travelled: m. by: name of the sender; "" = another client. number: counts the directives sent by this console since its start, 0 = another client's. */
 export interface Directive {
   text: string;
   understood: string;
@@ -75,13 +85,13 @@ export interface Directive {
   number: number;
 }
 
-/** The way driven, oldest first, and the way that is planned. */
+/** The driven path, oldest point first, and the planned path. */
 export interface Path {
   driven: [number, number][];
   planned: [number, number][];
 }
 
-/** An edge of the known floor. gain: m2 expected to be seen anew; size: m; reason: why it cannot be reached. */
+/** A frontier of the known floor. gain: expected new area, m2; size: m; reason: of being unreachable. */
 export interface Frontier {
   id: number;
   x: number;
@@ -91,7 +101,7 @@ export interface Frontier {
   reason: string;
 }
 
-/** A room. weight: how sure its name is, [0, 1]; named: by a person; contents: labels of things in it. */
+/** A room. weight: confidence in its name, [0, 1]; named: by a person; contents: labels of its objects. */
 export interface Room {
   id: number;
   name: string;
@@ -105,7 +115,7 @@ export interface Room {
   plates: string[];
 }
 
-/** An area to keep out of (an outline), or a closed way (two points). expires: stamp, None = until it is opened. laid: an operator laid it, and can take it away again (`zone`); others come of directives and of the fence. */
+/** An area to keep out of (an outline), or a closed way (two points). expires: stamp, None = until opened. laid: whether an operator drew it and can remove it (request `zone`); others come from directives and from the fence, the polygon that the robot must not leave. */
 export interface Zone {
   id: string;
   kind: "closed_way" | "keep_out";
@@ -115,7 +125,7 @@ export interface Zone {
   laid: boolean;
 }
 
-/** Words that the detector can name now. unseen: words that it cannot name, though asked for. by: the detector. */
+/** The detector's current vocabulary. unseen: requested words that it does not know. by: name of the detector. */
 export interface Vocabulary {
   words: string[];
   unseen: string[];
@@ -124,14 +134,14 @@ export interface Vocabulary {
   problem: string;
 }
 
-/** One finding of the doctor. do: what helps. */
+/** One finding on the stack's health. do: remedy. */
 export interface Finding {
   level: "error" | "ok" | "warning";
   text: string;
   do: string;
 }
 
-/** One node. pss: bytes; rate: Hz of its fastest input; age: s since its newest one; status: in its words. */
+/** One node. pss: bytes; rate: Hz of its fastest input; age: s since its newest input; status: its message. */
 export interface NodeHealth {
   name: string;
   alive: boolean;
@@ -143,7 +153,7 @@ export interface NodeHealth {
   restarts: number;
 }
 
-/** A node that the console waits for, or has heard. */
+/** A node that is expected to run, or has published a status. */
 export interface StackNode {
   name: string;
   state: "gone" | "there" | "waiting";
@@ -157,7 +167,7 @@ export interface Health {
   cpu: number | null;
 }
 
-/** Somebody whose page is open, or an agent with a token. */
+/** A connected operator or agent. since: start of the session, s of the wall clock. */
 export interface Operator {
   name: string;
   role: "command" | "look" | "stop";
@@ -165,31 +175,31 @@ export interface Operator {
   agent: boolean;
 }
 
-/** Everybody who is there. agents: names of agents that have a token; offered: those that may take the lease. */
+/** Connected people and agents. agents: names of agents with a token; offered: agents allowed to take the lease. */
 export interface Operators {
   people: Operator[];
   agents: string[];
   offered: string[];
 }
 
-/** The commanding session, and until when unless it is renewed; any request of the holder renews it. */
+/** The lease: name of its holder, and stamp of its expiry; commands of the holder renew it. */
 export interface Lease {
   holder: string;
   until: number;
   agent: boolean;
 }
 
-/** The lease, None = nobody commands. */
+/** The current lease, None = no holder. */
 export interface LeaseState {
   lease: Lease | null;
 }
 
-/** Revision of the raster of looks, which comes on /ws/view. */
+/** Revision of the raster of looks (floor cells seen by the camera), which is sent on /ws/view. */
 export interface Looks {
   revision: number;
 }
 
-/** One change, in a sentence with its probability; the place is that of now, or of before where it is gone. */
+/** One change, as a sentence with its probability. x, y: current place, or the previous one if it is gone. */
 export interface Change {
   kind: "gone" | "moved" | "new" | "renamed";
   text: string;
@@ -198,13 +208,13 @@ export interface Change {
   entities: number[];
 }
 
-/** Changes against the map that was loaded. against: which that is, "" = none was loaded. */
+/** Changes against the loaded map. against: name of that map, "" = none loaded. */
 export interface Changes {
   against: string;
   changes: Change[];
 }
 
-/** Value of each part by its name. */
+/** Type of the value of each small part, by the part's name. */
 export interface PartValues {
   robot: Robot;
   directive: Directive;
@@ -220,7 +230,7 @@ export interface PartValues {
   changes: Changes;
 }
 
-/** A thing of the scene. box: its two corners; confidence: in its presence, [0, 1]; stated: by people. */
+/** An object of the scene. box: lowest and highest corner; confidence: of presence, [0, 1]; stated: by people. */
 export interface Entity {
   id: number;
   label: string;
@@ -239,7 +249,7 @@ export interface Entity {
   moves: boolean;
 }
 
-/** One expert at a decision. value: expected reward; bound: its upper confidence bound; reason: why not, or why. */
+/** One expert, an arm of the bandit, at a decision. value: expected reward; bound: upper confidence bound. reason: the rationale of its proposal, or the reason why it is inadmissible. */
 export interface Arm {
   name: string;
   admissible: boolean;
@@ -250,26 +260,26 @@ export interface Arm {
   goal: [number, number, number] | null;
 }
 
-/** One belief or expectation of a trace, in words. */
+/** One statement of a reasoning trace, in words: a belief, an expectation, a fallback or evidence. */
 export interface Check {
   kind: "believed" | "evidence" | "expected" | "otherwise";
   text: string;
 }
 
-/** Reasoning of an action in words. */
+/** The reasoning behind an action, in words. */
 export interface DecisionTrace {
   text: string;
   checks: Check[];
 }
 
-/** Difference from what was expected, its cause, and what was done about it. */
+/** A failure: the deviation from the expectation, its diagnosed cause, and the recovery. */
 export interface Failure {
   text: string;
   diagnosis: string;
   recovery: string;
 }
 
-/** One decision. why: the account that `lodestar_ros.why` gives, by lines; outcome: "pending" until it is known. */
+/** One decision. why: explanation of `lodestar_ros.why`, by lines; outcome: "pending" until known. */
 export interface Decision {
   id: string;
   epoch: number;
@@ -287,7 +297,7 @@ export interface Decision {
   why: string[];
 }
 
-/** One entry of the journal: what is believed since, by whom, and whether it was taken back. */
+/** One entry of the belief journal: new belief, author, and whether the entry was undone. */
 export interface BeliefChange {
   id: string;
   entry: number;
@@ -298,7 +308,7 @@ export interface BeliefChange {
   undone: boolean;
 }
 
-/** Something on the timeline. pose: of the robot then; decision: id; text: for a person, untrusted. */
+/** An event of the timeline. pose: x, y, yaw of the robot then; decision: id; text: human-readable, untrusted. */
 export interface Event {
   id: string;
   at: number;
@@ -310,7 +320,7 @@ export interface Event {
   decision: string;
 }
 
-/** One remembered thing; text is untrusted. session: of its keyframes, for their addresses. */
+/** One memory; its text is untrusted. session: id of its keyframes' session, part of their URLs. */
 export interface MemoryItem {
   id: string;
   at: number;
@@ -323,7 +333,7 @@ export interface MemoryItem {
   entities: number[];
 }
 
-/** Items of each delta by its name. */
+/** Type of the items of each growing part, by the part's name. */
 export interface DeltaItems {
   entities: Entity;
   decisions: Decision;
@@ -332,7 +342,7 @@ export interface DeltaItems {
   memories: MemoryItem;
 }
 
-/** A place that an answer points to, in map. */
+/** A place that an answer refers to, in map, metres. */
 export interface Place {
   x: number;
   y: number;
@@ -340,7 +350,7 @@ export interface Place {
   text: string;
 }
 
-/** Proof that an answer rests on. text is untrusted. session: of a keyframe, for its address. x, y: where, in map. */
+/** Evidence of an answer; its text is untrusted. session: id of the keyframe's session, part of its URL. x, y: place in map, metres. */
 export interface Proof {
   kind: "entity" | "keyframe" | "memory" | "room";
   id: string;
@@ -353,7 +363,7 @@ export interface Proof {
   y: number | null;
 }
 
-/** Answer to a question: value of the reply to `ask`. directive: what would find out, "" = nothing would. */
+/** Answer to a question: value of the reply to `ask`. directive: text of a directive with which the robot would find the answer, "" = none. */
 export interface AnswerValue {
   text: string;
   confidence: number;
@@ -365,15 +375,16 @@ export interface AnswerValue {
   last_verified: number;
 }
 
-/** Meaning of a directive: value of the reply to a dry run. problem: why it could not be begun. */
+/** Meaning of a directive: value of the reply to a dry run. problem: reason why it cannot start. stops: whether the text orders an immediate stop. rest: text after this order, interpreted separately, "" = none. */
 export interface MeaningValue {
   understood: string;
   steps: string[];
-  constraints: string[];
   problem: string;
+  stops: boolean;
+  rest: string;
 }
 
-/** Thing that was pointed at: value of the reply to `point_out`. */
+/** Meaning of a click on the map: value of the reply to `point_out`. It names the object there, the question that the click answers, or the correction that it makes. */
 export interface PointedValue {
   entity: number;
   question: string;
@@ -381,20 +392,20 @@ export interface PointedValue {
   correction: string;
 }
 
-/** Memories that fit: value of the reply to `memory_search`. count: of what `memory_forget` would forget. */
+/** Matching memories: reply value of `memory_search` and `memory_forget`. count: number of all matches. */
 export interface FoundValue {
   memories: MemoryItem[];
   count: number;
 }
 
-/** Sentences on a thing, a decision or a room: value of the reply to `details`. */
+/** Description of an object, decision or room: value of the reply to `details`. */
 export interface DetailsValue {
   title: string;
   lines: string[];
   keyframes: number[];
 }
 
-/** Knowledge at a time: value of the reply to `at`. */
+/** State at a past time: value of the reply to `at`. */
 export interface AtValue {
   at: number;
   decision: Decision | null;
@@ -404,7 +415,7 @@ export interface AtValue {
   grid_revision: number;
 }
 
-/** First message: who one is here. server_time: of the robot's clock. */
+/** First message: the page's session, name and role. server_time: s of the robot's clock. */
 export interface Hello {
   type: "hello";
   session: string;
@@ -417,7 +428,7 @@ export interface Hello {
   max_directive: number;
 }
 
-/** A small part, whole. value: `PartValues` of the name. */
+/** A part of the page that is sent as a whole. value: of the type that `PartValues` gives for the name. */
 export interface Part {
   type: "part";
   name: "changes" | "directive" | "frontiers" | "health" | "lease" | "looks" | "operators" | "path" | "robot" | "rooms" | "vocabulary" | "zones";
@@ -425,7 +436,7 @@ export interface Part {
   value: unknown;
 }
 
-/** Changes of a part that grows. previous: the revision that they apply to, 0 = all of it follows. changed: `DeltaItems` of the name. A page that finds another revision than `previous` sends `resync`. */
+/** Changes of a growing part, a table of items. changed: of the type that `DeltaItems` gives for the name. previous: revision that the changes apply to; 0 = all items are contained. A page at another revision sends `resync`. */
 export interface Delta {
   type: "delta";
   name: "beliefs" | "decisions" | "entities" | "events" | "memories";
@@ -442,7 +453,7 @@ export interface Pong {
   server_time: number;
 }
 
-/** Answer to a request. code: short name of a refusal, "" where it is ok. value: by the request, or null. */
+/** Answer to a request. code: short name of a refusal, "" = ok. value: depends on the request, or null. */
 export interface Reply {
   type: "reply";
   id: number;
@@ -452,13 +463,13 @@ export interface Reply {
   value: unknown;
 }
 
-/** STOP, which any session may send; false asks only whether this socket still reaches the console. press: number of the press, which its replies carry. */
+/** STOP request, which any session may send; stop = false only tests the connection. press: number of the press, repeated in its replies. */
 export interface StopRequest {
   stop: boolean;
   press?: number;
 }
 
-/** sent: it is on its way; refused: nothing answered, see text; held: it is latched; stands: measured at `at`. released: somebody has resumed the robot since; ready: answer to a request without STOP. press: that it answers. */
+/** Progress of a STOP at time `at`. sent: on its way; refused: no answer, see text; held: latched; stands: standing. released: the robot was resumed; ready: answer to a connection test. press: number of the answered press. */
 export interface StopReply {
   stop: "held" | "ready" | "refused" | "released" | "sent" | "stands";
   at: number;
@@ -466,7 +477,7 @@ export interface StopReply {
   press: number;
 }
 
-/** Wishes of a page of what to see now; a hidden page wants nothing. hz: camera frames a second at most. memories: the table of the newest ones, which comes on /ws/state. */
+/** Streams that a page wants now; a hidden page wants none. hz: largest rate of camera frames. memories: the newest memories, which are sent on /ws/state. */
 export interface Wanted {
   cloud: boolean;
   grid: boolean;
@@ -476,12 +487,12 @@ export interface Wanted {
   hz: number;
 }
 
-/** Message of a page on /ws/view. */
+/** Message of a page on /ws/view: the streams that it wants. */
 export interface WantRequest {
   want: Wanted;
 }
 
-/** A detection with its outline in pixels. entity: id, 0 = none yet. */
+/** A detection with its outline in pixels. entity: id of its instance, 0 = none yet. */
 export interface DetectedOutline {
   label: string;
   score: number;
@@ -504,14 +515,14 @@ export interface Ping {
   id: number;
 }
 
-/** Ask for the whole of a part that grows, after a gap. */
+/** Ask for all items of a growing part (a table sent as deltas), after a gap in its revisions. */
 export interface Resync {
   type: "resync";
   name: "beliefs" | "decisions" | "entities" | "events" | "memories";
   id: number;
 }
 
-/** Send a directive. picture: id of an uploaded picture of the target. dry_run: only say what is understood. */
+/** Send a directive. picture: id of an uploaded picture of the target. dry_run: only return the interpretation. */
 export interface SendDirective {
   type: "directive";
   text: string;
@@ -528,26 +539,27 @@ export interface AnswerRobot {
   id: number;
 }
 
-/** Cancel the directive that runs. */
+/** Cancel the running directive. */
 export interface Cancel {
   type: "cancel";
   id: number;
 }
 
-/** Release the latched STOP. */
+/** Release holds and pauses. numbers: those shown on the page, at least one; later holds stay. */
 export interface Resume {
   type: "resume";
+  numbers?: number[];
   id: number;
 }
 
-/** Take the lease (from an agent too), renew it or give it back. */
+/** Take, renew or release the lease; an operator may take it from an agent. */
 export interface ChangeLease {
   type: "lease";
   action: "release" | "take";
   id: number;
 }
 
-/** Let an agent take the lease while nobody has it, or no longer. */
+/** Allow or forbid an agent to take the lease while it is free. */
 export interface OfferLease {
   type: "offer";
   agent: string;
@@ -555,7 +567,7 @@ export interface OfferLease {
   id: number;
 }
 
-/** Ask the memory; it never moves the robot. picture: what "this" is. */
+/** Ask the memory a question; never moves the robot. picture: id of an uploaded picture that "this" refers to. */
 export interface AskMemory {
   type: "ask";
   text: string;
@@ -563,7 +575,7 @@ export interface AskMemory {
   id: number;
 }
 
-/** Call a room by a name; "" takes the name back. room 0: the one at x, y. */
+/** Name a room; "" removes the name. room: id, 0 = the room at x, y. */
 export interface NameRoom {
   type: "name_room";
   room: number;
@@ -573,7 +585,7 @@ export interface NameRoom {
   id: number;
 }
 
-/** Point at a place on the map. */
+/** Point at a place on the map, to direct the search there, answer a question or correct the robot. */
 export interface PointOut {
   type: "point_out";
   x: number;
@@ -582,7 +594,7 @@ export interface PointOut {
   id: number;
 }
 
-/** Close the way between two points, or open it again. minutes: how long, 0 = until it is opened. */
+/** Close the passage between two points, or open it again. minutes: duration, 0 = until opened. */
 export interface CloseWay {
   type: "close_way";
   start: [number, number];
@@ -592,7 +604,7 @@ export interface CloseWay {
   id: number;
 }
 
-/** Keep the robot out of an area, or no longer. text: a name for it; minutes: how long, 0 = until it is removed. */
+/** Add or remove a keep-out area. text: its name; minutes: duration, 0 = until removed. */
 export interface LayZone {
   type: "zone";
   outline: [number, number][];
@@ -602,7 +614,7 @@ export interface LayZone {
   id: number;
 }
 
-/** Mend a belief in plain words ("it is gone", "that is a stool") about a thing; 0 = the one that is faced. */
+/** Correct a belief in plain words ("it is gone", "that is a stool"). entity: id, 0 = object faced by the robot. */
 export interface Correct {
   type: "correct";
   text: string;
@@ -610,21 +622,21 @@ export interface Correct {
   id: number;
 }
 
-/** Take an entry of the journal back. */
+/** Undo an entry of the belief journal. */
 export interface Undo {
   type: "undo";
   entry: number;
   id: number;
 }
 
-/** Search the memory by words. */
+/** Search the memories for words. */
 export interface SearchMemory {
   type: "memory_search";
   text: string;
   id: number;
 }
 
-/** Keep a memory for good, or no longer. */
+/** Pin a memory, so that it is never dropped, or unpin it. */
 export interface PinMemory {
   type: "memory_pin";
   memory: string;
@@ -632,7 +644,7 @@ export interface PinMemory {
   id: number;
 }
 
-/** Replace a memory by other words; the old ones stay as history. */
+/** Replace the text of a memory; the old text stays in its history. */
 export interface CorrectMemory {
   type: "memory_correct";
   memory: string;
@@ -640,7 +652,7 @@ export interface CorrectMemory {
   id: number;
 }
 
-/** Forget memories for good. expected: how many that are; 0 = say how many and forget nothing. */
+/** Delete memories for good. expected: their number, as a check; 0 = only count them. */
 export interface ForgetMemory {
   type: "memory_forget";
   memories?: string[];
@@ -649,15 +661,15 @@ export interface ForgetMemory {
   id: number;
 }
 
-/** Ask what is known of a thing. */
+/** Ask for the details of an object, decision or room with id `of`. */
 export interface Details {
   type: "details";
-  kind: "decision" | "entity" | "memory" | "room";
+  kind: "decision" | "entity" | "room";
   of: string;
   id: number;
 }
 
-/** Ask what was known at a time. */
+/** Ask for the state at a past time (stamp). */
 export interface At {
   type: "at";
   time: number;

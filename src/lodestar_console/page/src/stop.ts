@@ -1,7 +1,7 @@
 // STOP: its own socket, no lease, no focus. It tells when the robot really stands, and notices a link that only seems open.
 
-import { duration } from "./format";
-import type { Robot, StopReply, StopRequest } from "./protocol";
+import { clock, duration } from "./format";
+import type { Hold, Robot, StopReply, StopRequest } from "./protocol";
 import { Socket, socketAddress } from "./socket";
 
 export type StopPhase = "sending" | Exclude<StopReply["stop"], "released">;
@@ -47,6 +47,12 @@ export function stopText(state: StopState, robot: Robot | undefined, lost: boole
   if (lost) return "Stopped when last heard";
   if (gateIsSilent(robot)) return "No word of the motion gate: use the robot's own stop";
   return robot.stands ? "Stopped: it stands" : "Stopped: it still moves";
+}
+
+/** Who holds or pauses the robot, and since when. */
+export function holdersText(robot: Robot | undefined): string {
+  const one = ({ kind, who, since }: Hold): string => `${kind === "hold" ? "Held" : "Paused"} by ${who} since ${clock(since)}`;
+  return (robot?.holds ?? []).map(one).join(", ");
 }
 
 export class StopLink {

@@ -41,6 +41,19 @@ test("the most important label is placed wherever it fits on the screen", () => 
   }
 });
 
+test("a required label is placed within the screen even among marks, and over no other label", () => {
+  for (let seed = 1; seed <= 60; seed++) {
+    const random = chance(seed);
+    const marks = Array.from({ length: 600 }, () => ({ x: random() * 780, y: random() * 580, width: 25, height: 25 }));
+    const wanted = wishes(random, 60, 800, 600);
+    const found = { ...wanted[7], id: "found", x: random() * 800, y: random() * 600, priority: 2000, centred: false, required: true };
+    const { boxes } = placeLabels([...wanted, found], 800, 600, marks);
+    const box = boxes.get("found");
+    assert.ok(box && box.x >= 0 && box.y >= 0 && box.x + box.width <= 800 && box.y + box.height <= 600);
+    for (const [id, other] of boxes) assert.ok(id === "found" || !overlap(box, other));
+  }
+});
+
 test("a label that finds no room at all is the only reason to leave one out", () => {
   const random = chance(5);
   const wanted = wishes(random, 150, 700, 500).map((wish) => ({ ...wish, centred: false }));

@@ -95,14 +95,14 @@ test("times and lengths of time have units", () => {
   assert.equal(duration(3 * 86400), "3 days");
   assert.equal(ago(0.4), "now");
   assert.equal(ago(90), "1 min 30 s ago");
-  assert.equal(clock(45.7), "0:45 min");
+  assert.equal(clock(45.7), "0:45");
   assert.match(clock(1.8e9), /^\d\d:\d\d:\d\d$/);
   assert.equal(shorten("abcdef", 4), "abc…");
 });
 
 test("a question is told from a directive", () => {
   for (const text of ["where is the chair?", "Is the door open", "when did you last see a cup", "the red chair?"]) assert.ok(isQuestion(text), text);
-  for (const text of ["find the red chair", "go to the kitchen and find a cup", "whisper", "island"]) assert.ok(!isQuestion(text), text);
+  for (const text of ["find the red chair", "go to the kitchen and find a cup", "whisper", "island", "can you stop?", "could you please stop"]) assert.ok(!isQuestion(text), text);
 });
 
 test("attempts to connect come later and later, within bounds", () => {

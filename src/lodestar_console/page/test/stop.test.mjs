@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
-import { StopLink, stopText } from "../src/stop";
+import { StopLink, stopText, holdersText } from "../src/stop";
 import { chance } from "./chance.mjs";
 
 const sockets = [];
@@ -157,4 +157,11 @@ test("that it stands is said by what was measured after the press, and the gate 
   const ready = { ...held, phase: "ready" };
   for (const gate_age of [10, null, undefined]) assert.match(stopText(ready, robot({ gate_age }), false), /No word of the motion gate/);
   assert.equal(stopText(ready, robot(), false), "Stopped: it stands");
+});
+
+test("who holds or pauses is named, and since when", () => {
+  const since = 1.8e9;
+  const holds = [{ number: 5, kind: "hold", who: "Ada", why: "", since }, { number: 6, kind: "pause", who: "Bob", why: "", since }];
+  assert.match(holdersText(robot({ holds })), /^Held by Ada since \d\d:\d\d:\d\d, Paused by Bob since /);
+  for (const one of [undefined, robot(), robot({ holds: [] })]) assert.equal(holdersText(one), "");
 });

@@ -1,4 +1,4 @@
-"""A browser for the tests of the page; where there is none, they are left out and say so in one line."""
+"""Browser fixtures for tests of the page; without a browser the tests are skipped with one line of output."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftsh
 
 
 def missing() -> str:
-    """Return why there can be no browser, or an empty text."""
+    """Return the reason why no browser can run, "" = available."""
     lacks = [name for name in NEEDS if importlib.util.find_spec(name) is None]
     lacks += [] if CHROMIUM else ["chromium (apt-get install chromium, 414 MB)"]
     return f"browser tests left out, missing: {', '.join(lacks)}" if lacks else ""
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip here, and not in the tests: what is skipped at one place is told in one line."""
+    """Skip all page tests here, so that pytest reports them in one line."""
     if item.get_closest_marker("browser") and (reason := missing()):
         pytest.skip(reason)
 
 
 @pytest.fixture
 def console() -> Iterator[Any]:
-    """A scripted server with a recorded run."""
+    """Yield a test server that plays a recorded run."""
     from scripted import ScriptedConsole
 
     with ScriptedConsole().serving() as served:
@@ -39,8 +39,9 @@ def console() -> Iterator[Any]:
 
 @pytest.fixture
 def script(tmp_path: Path) -> Iterator[Any]:
-    """The real server around a scripted robot."""
-    from lodestar_console.scripted.console import ScriptedConsole
+    """Yield the real console server around a scripted robot."""
+    from scripted_robot.console import ScriptedConsole
+
     from lodestar_console.web.console import ConsoleConfig
 
     served = ScriptedConsole(ConsoleConfig(port=0, folder=str(tmp_path / "console")))
@@ -50,10 +51,13 @@ def script(tmp_path: Path) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium without a screen, drawn by its own processor renderer."""
+    """Yield a headless Chromium with software rendering."""
     from playwright.sync_api import sync_playwright
+    from waiting import PATIENCE
 
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        started = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=ARGUMENTS, timeout=1000.0 * PATIENCE
+        )
         yield started
         started.close()

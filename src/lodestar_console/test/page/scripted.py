@@ -1,6 +1,6 @@
-"""A console server whose robot is a recorded run: what a page is shown is real, what happens is the test's to say.
+"""A test server for the page that shows a recorded run; tests script the changes.
 
-`data/run.json` is the end of a demonstration run in the apartment (seed 1): its grid, things, rooms, decisions and
+`data/run.json` is the end of a demonstration run in the apartment (seed 1): its grid, objects, rooms, decisions and
 memories; `data/keyframe.jpg` is one of its pictures. Requests of the page are checked against `protocol.py`.
 """
 
@@ -27,6 +27,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
+from waiting import PATIENCE
 
 import lodestar_console
 from lodestar_console import protocol
@@ -46,10 +47,10 @@ def load_run() -> dict[str, Any]:
 
 
 class ScriptedConsole:
-    """A server on a free port of the loopback, in a thread of its own, while the context lasts.
+    """A server on a free loopback port, run in its own thread by `serving`.
 
-    ``requests``: what the page has asked, as records; ``replies``: by the request's type, a function from the record
-    to the reply's (ok, text, value); ``stops``: when STOP came, monotonic seconds; ``wants``: what was wanted of
+    ``requests``: received requests, as records; ``replies``: by type of request, a function from the record to the
+    reply's (ok, text, value); ``stops``: times of received STOPs, monotonic seconds; ``wants``: received wishes of
     /ws/view, newest last.
     """
 
@@ -67,10 +68,10 @@ class ScriptedConsole:
         self.cloud: bytes | None = None
         self.pings = 0
         self.keeps_pictures = True
-        self.session_ended = False  # as after a restart with another token
-        self.silent = False  # nothing is said any more, as by a network that is gone
+        self.session_ended = False  # True: as after a restart with another token
+        self.silent = False  # True: nothing is sent any more, like a lost network
         self.stop_answers = self.takes_posts = True
-        self.unheard = 0  # STOPs that a dead socket swallowed
+        self.unheard = 0  # number of STOPs lost in a dead socket
         self._half_open: set[WebSocket] = set()
         self.entered = time.time()
         self._pages: set[WebSocket] = set()
@@ -80,7 +81,7 @@ class ScriptedConsole:
         self.port = 0
         self._fill()
 
-    # --- what there is -----------------------------------------------------------------------------------
+    # --- the data ------------------------------------------------------------------------------------
 
     def _fill(self) -> None:
         run = self.run
@@ -88,8 +89,8 @@ class ScriptedConsole:
         self.parts = {
             "robot": {
                 "pose": pose, "speed": 0.0, "turn_rate": 0.0, "battery": {"share": 0.78, "volts": 28.9},
-                "state": "idle", "gate_age": 0.5, "held": False, "motion_allowed": True, "epoch": 24, "stands": True,
-                "stamp": run["now"],
+                "state": "idle", "gate_age": 0.5, "held": False, "holds": [], "motion_allowed": True,
+                "epoch": 24, "stands": True, "stamp": run["now"],
                 "footprint": [[0.35, 0.16], [0.35, -0.16], [-0.35, -0.16], [-0.35, 0.16]],
                 "heartbeat_age": 0.2,
             },
@@ -107,11 +108,11 @@ class ScriptedConsole:
             self.tables[name] = {row["id"]: row for row in run[name]}
 
     def now(self) -> float:
-        """Return seconds of the recorded robot's clock: it goes on from the recording's end."""
+        """Return the time of the robot's clock, s, which continues from the end of the recording."""
         return self.run["now"] + time.time() - self.entered
 
     def greeting(self) -> list[str]:
-        """Return what a page is told first."""
+        """Return the first messages to a new page: hello, all parts, all tables."""
         hello = {
             "type": "hello", "session": "s1", "name": "operator", "role": self.role, "robot": "go2", "protocol": 1,
             "server_time": self.now(), "lease": self.parts["lease"]["lease"], "max_directive": protocol.MAX_DIRECTIVE,
@@ -129,10 +130,10 @@ class ScriptedConsole:
         return {"type": "delta", "name": name, "revision": self.revisions[name], "previous": previous,
                 "changed": changed, "removed": removed}  # fmt: skip
 
-    # --- what the test has happen -------------------------------------------------------------------------
+    # --- changes by the test ---------------------------------------------------------------------------
 
     def set_part(self, name: str, **fields: Any) -> None:
-        """Change fields of a part, and tell every page."""
+        """Change fields of a part, and send it to all pages."""
         self.parts[name] = {**self.parts[name], **fields}
         self.tell({"type": "part", "name": name, "revision": 2, "value": self.parts[name]})
 
@@ -143,7 +144,7 @@ class ScriptedConsole:
     def change(
         self, name: str, *rows: dict[str, Any], removed: tuple[Any, ...] = (), lost: bool = False
     ) -> None:
-        """Change rows of a table, and tell every page; where `lost`, the message never arrives."""
+        """Change rows of a table, and send the delta to all pages, unless `lost`."""
         previous = self.revisions[name]
         self.revisions[name] += 1
         self.tables[name].update({row["id"]: row for row in rows})
@@ -156,15 +157,15 @@ class ScriptedConsole:
         self._do(self._send_all(self._pages, json.dumps(message)))
 
     def show(self, frame: bytes) -> None:
-        """Send a binary frame to every page."""
+        """Send a binary frame to all pages."""
         self._do(self._send_all(self._views, frame))
 
     def hang_up(self) -> None:
-        """Close every socket."""
+        """Close all sockets."""
         self._do(self._close_all())
 
-    def asked(self, kind: type[Any], timeout: float = 10.0) -> Any:
-        """Return the newest request of a kind; wait for one. Raises AssertionError where none comes."""
+    def asked(self, kind: type[Any], timeout: float = PATIENCE) -> Any:
+        """Return the newest request of a kind, waiting up to `timeout` s. Raises AssertionError if none arrives."""
         until = time.monotonic() + timeout
         while time.monotonic() < until:
             for request in reversed(self.requests):
@@ -212,7 +213,7 @@ class ScriptedConsole:
         await server.serve()
 
     def _do(self, work: Any) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(10.0)
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE)
 
     async def _send_all(self, sockets: set[WebSocket], data: str | bytes) -> None:
         for socket in list(sockets) if not self.silent else ():
@@ -317,7 +318,9 @@ class ScriptedConsole:
                 self.stops.append(time.monotonic())
                 told = {"at": self.now(), "text": "", "press": wanted.press}
                 await socket.send_json({"stop": "sent", **told})
-                self.parts["robot"] = {**self.parts["robot"], "held": True, "stands": True, "speed": 0.0}
+                holds = [{"number": 1, "kind": "hold", "who": "somebody", "why": "STOP", "since": self.now()}]
+                stood = {"held": True, "holds": holds, "stands": True, "speed": 0.0}
+                self.parts["robot"] = {**self.parts["robot"], **stood}
                 await self._send_all(
                     self._pages,
                     json.dumps(
@@ -337,7 +340,7 @@ class ScriptedConsole:
         return JSONResponse({"stop": "held", "at": self.now(), "text": ""})
 
     def go_half_open(self) -> None:
-        """Hear nothing more of the sockets for STOP that stand, which stay open, as by a network that changed."""
+        """Ignore the open STOP sockets without closing them, as after a change of network."""
         self._half_open |= self._others
 
     # --- binary frames ------------------------------------------------------------------------------------
@@ -370,12 +373,12 @@ class ScriptedConsole:
 
 
 def frame_header(kind: int, revision: int, previous: int, count: int, stamp: float) -> bytes:
-    """Return the 24 bytes before a frame; whole where nothing is previous."""
+    """Return the 24 header bytes of a frame; flagged whole if `previous` is 0."""
     return struct.pack("<BBHIIId", kind, int(previous == 0), 0, revision, previous, count, stamp)
 
 
 def cloud_frame(voxels: np.ndarray, colors: np.ndarray, instances: np.ndarray, pitch: float = 0.05) -> bytes:
-    """Return a whole cloud. voxels: (N, 3) int16; colors: (N, 3) uint8; instances: (N,) uint32."""
+    """Return the frame of a whole cloud. voxels: (N, 3) int16; colors: (N, 3) uint8; instances: (N,) uint32."""
     record = np.zeros(
         len(voxels), np.dtype([("at", "<i2", 3), ("color", "u1", 3), ("flags", "u1"), ("instance", "<u4")])
     )

@@ -1,4 +1,4 @@
-"""Names of controls, reach of the keyboard, contrast, and sizes of screens."""
+"""Tests of accessibility: names of controls, keyboard operation, contrast, and screen sizes."""
 
 from __future__ import annotations
 

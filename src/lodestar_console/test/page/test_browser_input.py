@@ -1,4 +1,4 @@
-"""A browser with pictures as goals, texts that are too long, and a whole cloud in 3D."""
+"""Browser tests of input: pictures as goals, overlong texts, and a whole cloud in 3D."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DROP = """([name, type, size]) => {
 
 
 def test_a_dropped_picture_goes_along_with_the_directive(browser: Any, console: Any) -> None:
-    told = {"understood": "Find what the picture shows.", "steps": [], "constraints": [], "problem": ""}
+    told = {"understood": "Find what the picture shows.", "steps": [], "problem": ""}
     console.replies["directive"] = lambda _: (True, "", told)
     with opened(browser, console.address) as look:
         look.until(READY)
@@ -71,7 +71,7 @@ def test_what_was_refused_is_told_and_stays(browser: Any, console: Any) -> None:
         look.page.fill("[placeholder='it is gone']", "it is gone")
         look.page.press("[placeholder='it is gone']", "Enter")
         look.sees("Nothing has the number 1.")
-        assert look.page.input_value("[placeholder='it is gone']") == "it is gone"  # nothing is lost
+        assert look.page.input_value("[placeholder='it is gone']") == "it is gone"  # the input is kept
         look.page.click("role=button[name='Close message']")
         look.wait(lambda: "Nothing has the number 1." not in look.page.inner_text("body"), "it is closed")
 
@@ -84,7 +84,7 @@ def test_the_cloud_is_drawn_in_3d_and_leaves_the_page_answering(browser: Any, co
     with opened(browser, console.address) as look:
         look.until(READY)
         look.page.click("role=button[name='3D']")
-        look.until(f"lodestar.view.cloud.count === {len(np.unique(at, axis=0))}", 30.0)
+        look.until(f"lodestar.view.cloud.count === {len(np.unique(at, axis=0))}")
         look.page.fill("#say", "where is it?")
         look.sees("A question: nothing moves")
         look.until(

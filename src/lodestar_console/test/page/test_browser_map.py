@@ -1,4 +1,4 @@
-"""Layers and tools of the map in a browser on the real server: zones, looks, changes, the picture, the past."""
+"""Browser tests of the map on the real server: zones, looks, changes, camera image, and past states."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def look(browser: Any, script: Any):
 
 
 def click_map(look: Opened, *shares: tuple[float, float]) -> None:
-    """Click places of the map, as shares of its width and height."""
+    """Click places on the map, given as fractions of its width and height."""
     box = look.page.locator(".stage").bounding_box()
     for x, y in shares:
         look.page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
@@ -51,19 +51,19 @@ def test_a_zone_is_drawn_laid_undone_and_another_one_removed_on_the_map(look: Op
     look.wait(lambda: zones(look), "the zone is there")
     (zone,) = zones(look)
     assert zone["outline"] == drawn and zone["text"] == "wet <b>paint</b>" and zone["expires"] > 0
-    assert look.page.evaluate("lodestar.store.part('lease').lease?.holder === lodestar.store.hello.name")
+    look.until("lodestar.store.part('lease').lease?.holder === lodestar.store.hello.name")
 
     page.click("role=tab[name=Beliefs]")
     look.sees("is closed (wet <b>paint</b>)")
     page.click("role=button[name=/Undo entry/]")
     look.wait(lambda: not zones(look), "it is undone")
 
-    page.focus(".stage")  # by the keyboard alone: Enter takes the middle of the map
+    page.focus(".stage")  # keyboard only: Enter selects the middle of the map
     page.click("role=button[name='Keep out']")
     page.focus(".stage")
     for key in ("Enter", "ArrowRight", "Enter", "ArrowDown", "Enter"):
         page.keyboard.press(key)
-    assert len(page.evaluate("lodestar.ui.state.places")) == 3
+    look.until("lodestar.ui.state.places.length === 3")
     page.click(".tool-form .primary")
     look.wait(lambda: zones(look), "the second zone is there")
     centre = page.evaluate("(() => { const o = lodestar.store.part('zones').find((z) => z.laid).outline;"
@@ -91,14 +91,16 @@ def test_a_thing_in_the_picture_is_opened_by_a_click_and_by_its_name(look: Opene
     look.until("lodestar.ui.state.selected?.id === 1")
     page.click(".thing [aria-label=Close]")
     box = page.locator(".camera canvas").bounding_box()
-    for _ in range(20):  # the picture moves
+
+    def is_hit() -> bool:  # the camera image changes
         outline = page.evaluate("lodestar.view.camera.detections[0].outline")
         u, v = (sum(point[axis] for point in outline) / len(outline) for axis in (0, 1))
         page.mouse.click(box["x"] + u / 320 * box["width"], box["y"] + v / 240 * box["height"])
-        if page.evaluate("lodestar.ui.state.selected?.id === 1"):
-            break
-    assert page.evaluate("lodestar.ui.state.selected?.id === 1")
+        return bool(page.evaluate("lodestar.ui.state.selected?.id === 1"))
+
+    look.wait(is_hit, "a click on the thing")
     page.click(".thing [aria-label=Close]")
+    look.until("lodestar.ui.state.selected === null")
     page.mouse.click(box["x"] + 3, box["y"] + 3)
     assert page.evaluate("lodestar.ui.state.selected") is None
 
@@ -108,9 +110,11 @@ def test_changes_against_the_map_of_before_are_listed_and_shown(look: Opened) ->
     page.click("role=tab[name=Beliefs]")
     look.sees("Changes against the map that was loaded")
     row = "section:has(h3:text('Changes against')) li"
-    assert [tag.inner_text() for tag in page.locator(f"{row} .tag").all()] == ["moved", "gone", "new"]
+    look.wait(
+        lambda: page.locator(f"{row} .tag").all_inner_texts() == ["moved", "gone", "new"], "the three changes"
+    )
     page.click(f"{row}:has-text('lamp') >> button:text('Show')")
-    assert page.evaluate("lodestar.ui.state.lit.places") == [[6.0, 3.2]]
+    look.until("JSON.stringify(lodestar.ui.state.lit.places) === '[[6,3.2]]'")
 
 
 def test_memories_are_on_the_map_with_their_time_and_lead_to_it(look: Opened, script: Any) -> None:
@@ -121,7 +125,7 @@ def test_memories_are_on_the_map_with_their_time_and_lead_to_it(look: Opened, sc
     page.click(".memory >> nth=0 >> text='Go to then'")
     look.until("lodestar.ui.state.moment?.keyframe > 0")
     look.sees("As it was at")
-    assert page.evaluate("lodestar.ui.state.lit.places.length") == 1
+    look.until("lodestar.ui.state.lit.places.length === 1")
     page.click("role=tab[name=Decisions]")
     page.click(".camera >> text='Back to now'")
     look.wait(lambda: not script.stack.wishes.memories, "they are no longer asked for")
@@ -135,7 +139,7 @@ def test_an_answer_shows_when_and_where_its_proof_was_seen(look: Opened) -> None
     page.click("text=Rests on 1 memory")
     page.click(".told .row")
     look.until("lodestar.ui.state.moment?.keyframe === 4")
-    assert page.evaluate("lodestar.ui.state.lit.places") == [[9.2, 3.2]]
+    look.until("JSON.stringify(lodestar.ui.state.lit.places) === '[[9.2,3.2]]'")
 
 
 def test_a_decision_shows_the_picture_of_then_and_leads_to_it(look: Opened) -> None:
@@ -156,17 +160,26 @@ def test_a_decision_shows_the_picture_of_then_and_leads_to_it(look: Opened) -> N
     page.mouse.move(box["x"] + box["width"] - 4, box["y"] + 5)
     lanes = page.locator(".lane-names li").all_inner_texts()
     middle = box["y"] + 14 * lanes.index("decision") + 7
-    for share in range(200):
-        page.mouse.move(box["x"] + share / 200 * box["width"], middle)
-        if "decision: semantic_map" in "".join(page.locator(".preview").all_inner_texts()):
-            break
+    why = page.evaluate(
+        "[...lodestar.store.rows('decisions').values()].find((one) => one.chosen === 'semantic_map').explanation"
+    ).removeprefix("semantic_map: ")
+
+    def is_previewed() -> bool:
+        for share in range(200):
+            page.mouse.move(box["x"] + share / 200 * box["width"], middle)
+            if f"decision: {why[:30]}" in "".join(page.locator(".preview").all_inner_texts()):
+                return True
+            page.evaluate("new Promise(requestAnimationFrame)")  # where the page draws late
+        return False
+
+    look.wait(is_previewed, "the decision in the preview")
     look.until("document.querySelector('.preview img')?.naturalWidth > 0")
 
 
 def test_the_surface_has_its_colours_or_one_for_each_thing(look: Opened) -> None:
     page = look.page
     page.click("role=button[name='3D']")
-    look.until("lodestar.view.cloud.count > 3000", 30.0)
+    look.until("lodestar.view.cloud.count > 3000")
     drawn = "(() => { const f = lodestar.drawing.frames; return f; })()"
     before = page.evaluate(drawn)
     page.click("role=button[name='By thing']")

@@ -1,4 +1,4 @@
-"""The committed bundle of the page is what its sources give."""
+"""Tests that the committed bundle of the page is up to date with its sources."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sources() -> list[Path]:
 
 
 def digest(paths: list[Path]) -> str:
-    """Return the digest that build.mjs writes."""
+    """Return the digest of files as written by build.mjs."""
     found = hashlib.sha256()
     for path in paths:
         found.update(f"{path.relative_to(PAGE).as_posix()}\0".encode() + path.read_bytes() + b"\0")

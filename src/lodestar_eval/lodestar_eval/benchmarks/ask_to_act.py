@@ -1,12 +1,10 @@
-"""Questions that are answered by going and looking, in unexplored buildings; half of them are about absent things."""
+"""Benchmark: check questions answered by searching unexplored buildings; half are about absent objects."""
 
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,50 +12,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lodestar_eval.episode_options import NOISE_NAMES
 from lodestar_eval.finished_parts import FinishedParts
 from lodestar_eval.metrics import cluster_interval, defined, mean, paired_difference, share_interval
-from lodestar_eval.options import add_parts_option, positive_int, positive_seconds, seed_list
+from lodestar_eval.options import add_parts_option, add_search_options
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
+from lodestar_eval.report import write_csv
 from lodestar_eval.time_tables import time_metrics, time_table
-from lodestar_eval.trials import worker_pool
+from lodestar_eval.trials import run_jobs
 
 if TYPE_CHECKING:
     from lodestar_eval.ask_to_act import CheckOutcome
     from lodestar_eval.settings import EpisodeSettings
 
 _RIGHT, _ABSENT = 0.80, 0.90
-_GAIN, _WRONG = 0.30, 0.05  # of a model that looks, over none; of its answers
+# bars: gain in right answers by a vision model; share of its answers that are wrong
+_GAIN, _WRONG = 0.30, 0.05
 _CASES = ("kind", "look", "absent kind", "absent look")
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--world", default="apartment", help="kind of building (default apartment)")
-    parser.add_argument(
-        "--seeds",
-        type=seed_list,
-        default="721-730",
-        help="of buildings, six questions each (default 721-730)",
-    )
-    parser.add_argument(
-        "--limit-time",
-        type=positive_seconds,
-        default=600.0,
-        metavar="S",
-        help="simulated seconds per question",
-    )
-    parser.add_argument(
-        "--answer-time", type=positive_seconds, default=0.06, metavar="S",
-        help="simulated seconds that an expert takes to answer (default 0.06)",
-    )  # fmt: skip
-    parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
+    add_search_options(parser, "721-730", "mild", 600.0, 0.06, of="of buildings, six questions each")
     parser.add_argument(
         "--eyes", action="store_true",
         help="asks three questions more that need a picture, each without and with a model that looks",
     )  # fmt: skip
     parser.add_argument("--only-visual", action="store_true", help="with --eyes: asks these three alone")
     add_parts_option(parser)
-    parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
@@ -78,7 +59,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         for one in outcomes:
             progress(f"{one.world} {one.seed}: {one.question.text} {_said(one)}, {one.path_length:.0f} m")
         found += outcomes
-        _write_rows(found, folder)
+        write_csv(folder / "ask_to_act.csv", [one.row() for one in found])
     if not found:
         raise BadOptions("none of the buildings has a question of each case; take other seeds")
     result = result_of(found, time.perf_counter() - began, left_out)
@@ -90,17 +71,17 @@ def _said(outcome: CheckOutcome) -> str:
     return f"{said} ({'right' if outcome.is_right else 'WRONG'})"
 
 
-#: World, seed, settings, whether plain and visual questions are asked, and where their outcomes are kept.
+#: World, seed, settings, (ask plain questions, ask visual questions), store of finished outcomes.
 Job = tuple[str, int, "EpisodeSettings", tuple[bool, bool], FinishedParts]
 
 
-def _of_building(job: Job) -> list[CheckOutcome]:
-    """Return the outcomes of a building; none where it lacks a question of some case."""
-    return list(_one_by_one(job))
+def _of_building(job: Job) -> tuple[int, list[CheckOutcome]]:
+    """Return the seed and outcomes of a building; none if a kind of question cannot be made there."""
+    return job[1], list(_one_by_one(job))
 
 
 def _one_by_one(job: Job) -> Iterator[CheckOutcome]:
-    """Yield the outcomes of a building; none where it lacks a question of some case."""
+    """Yield the outcomes of a building one by one; none if a kind of question cannot be made there."""
     from lodestar_eval.ask_to_act import runs_of
     from lodestar_sim.worlds import WorldError
 
@@ -111,7 +92,7 @@ def _one_by_one(job: Job) -> Iterator[CheckOutcome]:
 
 
 def _outcomes(jobs: Sequence[Job], workers: int) -> Iterator[tuple[int, list[CheckOutcome]]]:
-    """Yield seeds with outcomes: question by question in one process, building by building in several."""
+    """Yield (seed, outcomes): per question in a single process, per building with several workers."""
     if workers == 1:
         for job in jobs:
             is_empty = True
@@ -121,14 +102,14 @@ def _outcomes(jobs: Sequence[Job], workers: int) -> Iterator[tuple[int, list[Che
             if is_empty:
                 yield job[1], []
         return
-    with worker_pool(workers) as pool:
-        several = {pool.submit(_of_building, job): job[1] for job in jobs}
-        for future in as_completed(several):
-            yield several[future], future.result()
+    yield from run_jobs(_of_building, [(job,) for job in jobs], workers)
 
 
 def result_of(found: Sequence[CheckOutcome], wall: float, left_out: Sequence[int] = ()) -> Result:
-    """Return metrics, bars and tables. Intervals are 95 %, over buildings; of visual questions over these."""
+    """Return metrics, pass thresholds and tables, separately for visual and other questions.
+
+    Intervals are of 95 %, over buildings.
+    """
     from lodestar_eval.ask_to_act import VISUAL
 
     seen, found = (
@@ -181,7 +162,7 @@ def result_of(found: Sequence[CheckOutcome], wall: float, left_out: Sequence[int
         if not one.is_right
     )
     bars: tuple[Bar, ...] = ()
-    if found or not seen:  # without any question they are missed
+    if found or not seen:  # a run without any question misses the bars
         bars += (
             Bar("right.all", metrics["right.all"], _RIGHT),
             Bar("right.absent", metrics["right.absent"], _ABSENT),
@@ -210,7 +191,7 @@ def result_of(found: Sequence[CheckOutcome], wall: float, left_out: Sequence[int
 
 
 def _visual(seen: Sequence[CheckOutcome]) -> dict[str, float]:
-    """Return the shares of right answers to visual questions with and without eyes, and of wrong ones with them."""
+    """Return metrics of visual questions: right answers without and with a model, and its wrong answers."""
     rows = {eyes: [float(one.is_right) for one in seen if one.eyes is eyes] for eyes in (False, True)}
     if not rows[True]:
         return {}
@@ -248,17 +229,6 @@ def _interval(group: Sequence[CheckOutcome]) -> tuple[float, float]:
     seeds = sorted({one.seed for one in group})
     clusters = [[float(one.is_right) for one in group if one.seed == seed] for seed in seeds]
     return cluster_interval(clusters, np.random.default_rng(0))
-
-
-def _write_rows(found: Sequence[CheckOutcome], folder: Path) -> None:
-    """Write ask_to_act.csv, one row per question."""
-    rows = [one.row() for one in found]
-    if not rows:
-        return
-    with (folder / "ask_to_act.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)))
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 BENCHMARK = Benchmark(

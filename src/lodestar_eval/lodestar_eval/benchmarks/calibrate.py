@@ -1,4 +1,4 @@
-"""Fits the table of the soft predicates to human sentences, on the fitting half of the rooms only."""
+"""Fits the parameters of the soft spatial predicates to human sentences about one half of the rooms."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 _FACTORS = (0.6, 0.8, 1.25, 1.6)
 _SHARES = ("min_scale", "center_share", "beside_share", "front_share", "side_floor", "color_spread", "place")
 _STEPS = (-0.25, -0.1, 0.1, 0.25)
-#: These also decide which finds the robot may claim, over boxes seen from one side. They are not fitted, because the
-#: rooms have complete boxes, for which any decay would do.
+#: Parameters kept fixed. They also decide which finds the robot may claim, over boxes seen from one side; the rooms
+#: have complete boxes, so any decay would fit them.
 _HELD = (
     "next_to", "steepness", "min_scale", "full_size", "over", "between", "rank_power", "single_power", "size_power",
 )  # fmt: skip
-_LEAST = {"near": 1.5}  # m, likewise
-_TEMPERATURE = 0.1  # of the soft choice whose likelihood is maximised
+_LEAST = {"near": 1.5}  # metres, least value in the fit
+_TEMPERATURE = 0.1  # temperature of the softmax whose likelihood is maximised
 _HEADER = "# Fitted by `python -m lodestar_eval calibrate` to the fitting half of the sentences that it was given.\n"
 
 
@@ -40,7 +40,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class _Case:
-    """One sentence: its readings, the room, and the target."""
+    """One sentence: its parsed query graphs, the objects of the room, and the target's entity id."""
 
     graphs: tuple[QueryGraph, ...]
     pool: Pool
@@ -65,7 +65,7 @@ def likelihood(cases: list[_Case], table: PredicateTable) -> float:
 
 
 def _values(name: str, value: float) -> list[float]:
-    """Return the values to try in place of a value."""
+    """Return the candidate values of a parameter, around its current value."""
     if name in _SHARES:
         return [float(np.clip(value + step, 0.0, 1.0)) for step in _STEPS]
     return [max(value * factor, _LEAST.get(name, 0.0)) for factor in _FACTORS]

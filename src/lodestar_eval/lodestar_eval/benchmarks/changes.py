@@ -1,4 +1,4 @@
-"""Changes between two visits to one room, under missed, misplaced and mislabelled things."""
+"""Benchmark: changes detected between two visits to one room, with missed, misplaced and mislabelled objects."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 _PARTS = ("told", "development", "all")
 _MISSED = (0.0, 0.10, 0.30)
-_ERRORS = (0.02, 0.05, 0.10)  # metres
+_ERRORS = (0.02, 0.05, 0.10)  # metres, standard deviations of the positions
 _BAR = (0.10, 0.05)
 _BOUND = 0.85
 _RIVALS = ("nearest", "last_seen")
-_SILENT = (*_RIVALS, "vlm_dewm")  # rows without probabilities
+_SILENT = (*_RIVALS, "vlm_dewm")  # rows that report no probabilities
 _ROWS = ("lodestar", "table_alone", *_SILENT)
-# times the standard deviation of a place from which a thing has moved; the best for `nearest` on the development scenes
+# standard deviations of position above which an object counts as moved; best for `nearest` on development scenes
 _THRESHOLD = 5.0
 
 
@@ -73,9 +73,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 
 def _lessons(episodes: Sequence[Visits], noise: Noise, elapsed: float, seed: int) -> CategoryPriors:
-    """Return the priors with what our own reports on the development scenes teach."""
+    """Return category priors learned from the changes that Lodestar reports on the development scenes."""
     from lodestar.assembly.parts import category_priors
-    from lodestar.scene.config import ChangeConfig
     from lodestar.scene.session_changes import compare_sessions, watchings_of
     from lodestar_eval.visited_rooms import observe
 
@@ -83,7 +82,7 @@ def _lessons(episodes: Sequence[Visits], noise: Noise, elapsed: float, seed: int
     found = []
     for number, visits in enumerate(episodes):
         observed = observe(visits, noise, labels[visits.room], np.random.default_rng((seed, 7, number)))
-        changes = compare_sessions(observed.before, observed.after, elapsed, priors, ChangeConfig())
+        changes = compare_sessions(observed.before, observed.after, elapsed, priors)
         found += watchings_of(changes, elapsed)
     return priors.learned(found)
 
@@ -102,24 +101,21 @@ def _tallies(
     elapsed: float,
     seed: int,
 ) -> dict[str, dict[str, Tally]]:
-    """Return the counts by row and scene; every row sees the same sights."""
-    from lodestar.scene.config import ChangeConfig
+    """Return the counts by method and scene; every method gets the same observations."""
     from lodestar.scene.session_changes import compare_sessions
     from lodestar_eval.change_scores import Tally, last_seen_is_true, nearest_of_same_label, score, vlm_dewm
     from lodestar_eval.visited_rooms import observe, shuffled
 
     scenes = sorted({visits.scene for visits in episodes})
     tallies = {row: {scene: Tally() for scene in scenes} for row in _ROWS}
-    labels, config = _labels(episodes), ChangeConfig()
+    labels = _labels(episodes)
     threshold = _THRESHOLD * noise.error
     for number, visits in enumerate(episodes):
         rng = np.random.default_rng((seed, number))
         observed = observe(visits, noise, labels[visits.room], rng)
         before, rows_before = shuffled(observed.before, rng)
         after, rows_after = shuffled(observed.after, rng)
-        found = {
-            name: compare_sessions(before, after, elapsed, known, config) for name, known in priors.items()
-        }
+        found = {name: compare_sessions(before, after, elapsed, known) for name, known in priors.items()}
         found["nearest"] = nearest_of_same_label(before, after, threshold)
         found["last_seen"] = last_seen_is_true(before, after, threshold)
         found["vlm_dewm"] = vlm_dewm(before, after)
@@ -129,7 +125,7 @@ def _tallies(
 
 
 def _metrics(level: str, tallies: dict[str, dict[str, Tally]]) -> dict[str, float]:
-    """Return means over scenes."""
+    """Return the metrics of every method, as means over scenes."""
     from lodestar_eval.change_scores import SCORED
 
     metrics: dict[str, float] = {}
@@ -147,7 +143,7 @@ def _metrics(level: str, tallies: dict[str, dict[str, Tally]]) -> dict[str, floa
 
 
 def _paired(level: str, tallies: dict[str, dict[str, Tally]]) -> dict[str, float]:
-    """Return the differences of the F1 of moved to each rival, paired over scenes, with 95 % intervals."""
+    """Return Lodestar's F1 of moved objects minus each baseline's, with 95 % intervals over scenes."""
     metrics: dict[str, float] = {}
     scenes = sorted(tallies["lodestar"])
     ours = [tallies["lodestar"][scene].f1("moved") for scene in scenes]

@@ -1,5 +1,7 @@
-"""Drift and loop closures in ring buildings: no correction, a rigid move, submaps by the jump alone and by the graph,
-against a run without drift.
+"""Benchmark: map quality under odometry drift and SLAM loop closures, in buildings with a ring of corridors.
+
+A map without drift is compared with four others: without correction; with one rigid correction; with submaps
+corrected by the jump of map <- odom alone; with submaps corrected by SLAM's pose graph.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from lodestar_eval.registry import Bar, Benchmark, Result, Table
 if TYPE_CHECKING:
     from lodestar_eval.closure_trials import ClosureTrial
 
-#: Kinds of buildings, which take turns from seed 1 on.
+#: Kinds of buildings, assigned in turn to the seeds from 1 on.
 KINDS = ("office?ring=1", "office?ring=1", "warehouse")
 
 
@@ -71,12 +73,12 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 
 def kind_of(seed: int) -> str:
-    """Return the kind of building of a seed, whichever seeds run beside it."""
+    """Return the kind of building of a seed; it does not depend on the other seeds of a run."""
     return KINDS[(seed - 1) % len(KINDS)]
 
 
 def _search(trial: ClosureTrial, row: str, seed: int, settings: object) -> bool | None:
-    """Return whether a search on the map of a row succeeds; None where the building has no task."""
+    """Return whether a search on the map of variant `row` succeeds; None if the building has no task."""
     from lodestar_eval.episode import EpisodeRunner
     from lodestar_eval.phrase_book import phrase_book
     from lodestar_eval.settings import EpisodeSettings

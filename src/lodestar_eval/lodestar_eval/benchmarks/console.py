@@ -1,4 +1,4 @@
-"""The console under load, with a script in the robot's place: STOP, first page, traffic at rest, memory."""
+"""Benchmark: the console under load, with a scripted robot: time to stop, first page, traffic at rest, memory."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from pathlib import Path
 import numpy as np
 import psutil
 
+import lodestar_console
 from lodestar_eval.console_client import ConsolePage, Puller, StatePage
 from lodestar_eval.options import positive_int
-from lodestar_eval.registry import Bar, Benchmark, Result, Table
+from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
-_REST = 5.0  # s in which traffic and processor are measured while the robot stands
+_REST = 5.0  # s, duration of the measurement of traffic and processor while the robot stands
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -30,15 +31,18 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 class _Script:
-    """The scripted console as a process of its own."""
+    """Process that runs the console with a scripted robot."""
 
     def __init__(self, options: argparse.Namespace, cleanup: ExitStack) -> None:
         folder = cleanup.enter_context(tempfile.TemporaryDirectory())
         self._folder = str(Path(folder) / "console")
         words = ["--port", "18080", "--folder", self._folder, "--points", str(options.points)]
         words += ["--objects", str(options.objects)]
-        command = [sys.executable, "-m", "lodestar_console.scripted", *words]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        command = [sys.executable, "-m", "scripted_robot", *words]
+        tests = Path(lodestar_console.__file__).resolve().parents[1] / "test"
+        if not tests.is_dir():
+            raise BadOptions(f"the scripted robot is one of the tests: run this from a checkout ({tests})")
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tests)
         cleanup.callback(self._end)
         assert self._process.stdout is not None
         self.link = self._process.stdout.readline().strip()
@@ -93,7 +97,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 
 def _at_rest(script: _Script, page: ConsolePage, state: StatePage, cleanup: ExitStack) -> tuple[float, float]:
-    """Return bytes a second of one client that reads everything, and the server's share of a core, at rest."""
+    """Return bytes per second to one client that reads all topics, and the server's share of a core, at rest."""
     puller = Puller(page)
     cleanup.callback(puller.close)
     end = time.monotonic() + 2.0
@@ -109,12 +113,11 @@ def _at_rest(script: _Script, page: ConsolePage, state: StatePage, cleanup: Exit
 
 
 def _stops(page: ConsolePage, state: StatePage, count: int) -> tuple[list[float], list[float], list[float]]:
-    """Return the seconds from pressing STOP to: sent on, latched, measured to stand; of so many drives."""
+    """Return, per drive, the seconds from STOP until it is forwarded, latched, and the robot stands."""
     found: tuple[list[float], list[float], list[float]] = ([], [], [])
     things = ("red chair", "sofa", "printer", "blue chair")
     with page.open("stop") as stop:
         for number in range(count):
-            state.request("resume")
             state.request("directive", text=f"find the {things[number % len(things)]}")
             _until_moving(state)
             began = time.monotonic()
@@ -123,6 +126,9 @@ def _stops(page: ConsolePage, state: StatePage, count: int) -> tuple[list[float]
                 while json.loads(stop.recv(timeout=20.0))["stop"] != word:
                     continue
                 times.append(time.monotonic() - began)
+            while not state.parts["robot"]["holds"]:
+                state.read(1.0)
+            state.request("resume", numbers=[one["number"] for one in state.parts["robot"]["holds"]])
     return found
 
 

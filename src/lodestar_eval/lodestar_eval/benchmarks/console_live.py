@@ -1,4 +1,4 @@
-"""The console beside the simulated stack: real-time factor with and without it, and an agent that finds by tools."""
+"""Benchmark: the console with the simulated stack; real-time factor with and without it, an agent that uses tools."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    from lodestar_bringup.places import StackError
     from lodestar_eval.demo.progress import ProgressLine
-    from lodestar_eval.demo.session import StackFailed
     from lodestar_eval.live.console_run import run_with_console
     from lodestar_eval.live.console_start import start_of_demo
 
@@ -42,7 +42,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     starts: list[ConsoleStart] = []
     failed: list[tuple[str, ...]] = []
     for seed in options.seeds.values:
-        for way in options.ways.split(","):  # beside each other, so that a load of the machine meets all
+        # the ways alternate, so that a machine's load affects all of them
+        for way in options.ways.split(","):
             place = folder / f"{seed}_{way}"
             try:
                 if way == _START:
@@ -50,7 +51,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
                     progress(", ".join(_start_row(starts[-1])))
                     continue
                 run = run_with_console(way, options.world, seed, place, options.time_limit, ProgressLine())
-            except StackFailed as error:
+            except StackError as error:
                 failed.append((str(seed), way, str(error).splitlines()[0]))
                 progress(", ".join(failed[-1]))
                 continue
@@ -62,7 +63,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 def result_of(
     runs: list[ConsoleRun], failed: list[tuple[str, ...]], starts: Sequence[ConsoleStart] = ()
 ) -> Result:
-    """Return the result. failed: seed, way and why the stack did not come up."""
+    """Return the result. failed: (seed, console variant, reason) of every stack that did not come up."""
     ways = {way: [run for run in runs if run.way == way] for way in _WAYS}
     without = {run.seed: run.real_time for run in ways["without"]}
     ratios = [run.real_time / without[run.seed] for run in ways["read"] if run.seed in without]

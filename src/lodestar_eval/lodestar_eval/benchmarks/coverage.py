@@ -1,10 +1,9 @@
-"""Coverage of real buildings' floors over distance: the frontier expert against the nearest frontier."""
+"""Benchmark: coverage of real floor plans over distance, frontier expert against nearest frontier."""
 
 from __future__ import annotations
 
 import argparse
 import math
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,13 +19,14 @@ from lodestar_eval.exploration import (
     Run,
 )
 from lodestar_eval.metrics import mean
-from lodestar_eval.options import positive_int
+from lodestar_eval.options import data_folder, positive_int
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
 
-_GAIN_BOUND = 0.10  # issue 4: area under the curve against the rival, mean over the floors
-_SHARE = 0.95  # coverage of the better explorer at which the area under the curve ends
-_PROPOSE_MS = 150.0  # p95 of an answer on the largest floor
-_CLEARANCE = 0.32  # m, of the starts of runs (`ReachConfig.ease`)
+# bar of issue 4: relative gain in area under the curve over the rival, mean over the floors
+_GAIN_BOUND = 0.10
+_SHARE = 0.95  # share of the better explorer's coverage at which the area under the curve ends
+_PROPOSE_MS = 150.0  # ms, bar: p95 of a proposal on the largest floor
+_CLEARANCE = 0.32  # metres, least clearance of the start poses (REACH_EASE)
 _EXPERT, _RIVAL = "frontier", "nearest_frontier"
 
 
@@ -42,9 +42,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def sensors() -> dict[str, GridSensor]:
-    """Return the sensors: a laser with 20 m all around, and a depth camera with 5 m and the simulator's field of
-    view.
-    """
+    """Return the sensors: a laser with 20 m range all around, and the simulator's depth camera with 5 m range."""
     from lodestar_sim.sensors import CameraConfig
 
     camera = CameraConfig()
@@ -53,7 +51,7 @@ def sensors() -> dict[str, GridSensor]:
 
 
 def expert_explorer(sensor: GridSensor) -> ExpertExplorer:
-    """Return the frontier expert with its defaults for a sensor."""
+    """Return the frontier expert with its default settings for a sensor."""
     from lodestar.experts.config import FrontierConfig
 
     return ExpertExplorer(_EXPERT, sensor, FrontierConfig(gain_range=sensor.range, fov=sensor.fov))
@@ -67,7 +65,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     if set(chosen) - set(sensors()):
         raise BadOptions(f"--sensors takes {', '.join(sensors())}, not {options.sensors!r}")
     try:
-        floors = load_floors(_data(options.data), _CLEARANCE)
+        floors = load_floors(data_folder(options.data, "floorplans_kth"), _CLEARANCE)
     except FileNotFoundError as error:
         raise BadOptions(str(error)) from error
     config = ExplorationConfig()
@@ -127,16 +125,8 @@ _NOTES = (
 )
 
 
-def _data(given: Path | None) -> Path:
-    if given is not None:
-        return given
-    if not os.environ.get("LODESTAR_DATA"):
-        raise BadOptions("set LODESTAR_DATA, or give --data")
-    return Path(os.environ["LODESTAR_DATA"]) / "floorplans_kth"
-
-
 def _compare(runs: list[dict[str, Exploration]]) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Return the metrics of one floor and sensor, and its row of the table."""
+    """Return the metrics of one floor and sensor, and their table row."""
     ends = [min(run.distance_at(_SHARE) for run in pair.values()) for pair in runs]
     lengths = [
         end if math.isfinite(end) else max(run.distance[-1] for run in pair.values())

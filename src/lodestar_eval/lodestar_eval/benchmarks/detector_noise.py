@@ -1,4 +1,4 @@
-"""Noise of a real detector, measured: on labelled real frames, and on rendered views of the simulator."""
+"""Benchmark: noise of a real detector, measured on labelled real frames and on rendered views of the simulator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lodestar_eval.detector_fit import Fitted
     from lodestar_eval.detector_sights import Sight, Sights
 
-_LEAST_SIZE = 16.0  # pixels of a thing of the tables; chosen: below, nobody expects a detection
+_LEAST_SIZE = 16.0  # pixels, least size of an object in the tables; chosen: smaller ones are rarely detected
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -112,7 +112,7 @@ def _result(fitted: Fitted, real: Sights, simulated: Sights) -> Result:
 
 
 def _recall(things: list[Sight] | tuple[Sight, ...]) -> float:
-    """Return the share of things of the detector's classes that it names rightly."""
+    """Return the share of objects, among the detector's classes, that are detected with the right label."""
     named = (sight for sight in things if sight.kind and sight.size >= _LEAST_SIZE)
     return mean([float(sight.found == sight.kind) for sight in named])
 

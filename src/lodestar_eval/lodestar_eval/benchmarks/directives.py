@@ -1,4 +1,4 @@
-"""Share of sentences that people gave to robots which a parser reads as they were meant."""
+"""Benchmark: share of people's sentences to robots that a parser reads as they were meant."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def is_held_back(sentence: str) -> bool:
-    """Whether the sentence with this id is kept from the eyes of who works on a parser."""
+    """Return whether the sentence with this id is held back from the developers of a parser."""
     return int(hashlib.sha1(sentence.encode()).hexdigest(), 16) // 3 % 3 == 0
 
 
 def read_lines(path: Path, part: str = "all") -> list[dict[str, Any]]:
-    """The lines of a file. Raises BadOptions where it is none."""
+    """Return the sentences of a file as dictionaries. Raises BadOptions if it cannot be read."""
     from lodestar_eval.meant_sentences import is_kept as is_kept_half
     from lodestar_eval.meant_sentences import read_sentences
 
@@ -112,7 +112,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     if alone is not None:
         exact_alone = total[EXACT] + asked_exact
         metrics["asked_back_of_exact"] = asked_exact / max(exact_alone, 1)
-    by_model = options.parser == "model"  # each of whose questions may cost something
+    by_model = options.parser == "model"  # a model may charge for every request
     times = {"p95_sentence": float(np.percentile(taken, 95))} if by_model else _times(parse)
     metrics |= {f"parse_{name}_ms": value for name, value in times.items()}
     rows = [
@@ -164,7 +164,7 @@ def _parser(options: argparse.Namespace, progress: Callable[[str], None]) -> Cal
 
 
 def _grammar_alone(options: argparse.Namespace) -> Callable[[str], Any] | None:
-    """The grammar that takes doubtful readings too, which the asking parser is compared with; None for another."""
+    """Return the baseline of parser "asking": the grammar, which accepts doubtful readings; else None."""
 
     from lodestar.language.grammar import parse_directive
 
@@ -172,7 +172,7 @@ def _grammar_alone(options: argparse.Namespace) -> Callable[[str], Any] | None:
 
 
 def _times(parse: Callable[[str], Any]) -> dict[str, float]:
-    """Milliseconds of sentences of 30 and of 200 words."""
+    """Return the parsing times, milliseconds, of sentences of 30 and of 200 words."""
     words = _LONG.split()
     thirty = " ".join(words[:30])
     long = " then ".join([_LONG] * 7)

@@ -1,11 +1,9 @@
-"""Search for objects beside and beyond descending stairs and holes, on a map of 3-D points, without a fall."""
+"""Benchmark: search beside and beyond descending stairs and holes without a fall, on a map of 3-D points."""
 
 from __future__ import annotations
 
 import argparse
-import csv
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lodestar_eval.metrics import mean
-from lodestar_eval.options import positive_int, positive_seconds, seed_list
+from lodestar_eval.options import positive_seconds, seed_list
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import Bar, Benchmark, Result, Table
+from lodestar_eval.report import write_csv
 
 if TYPE_CHECKING:
     from lodestar_eval.episode import Episode
@@ -23,23 +22,18 @@ if TYPE_CHECKING:
     from lodestar_sim.worlds import World
 
 WORLDS = ("apartment?stairs=1", "office?stairs=1", "apartment?hole=1", "office?hole=1")
-_SUCCESS_BOUND = 0.90  # if a path exists
-_WITHIN = 3.0  # m from the robot within which no drop-off may ever be free
+_FIRST = 301  # seed of the first kind of building and place
+_SUCCESS_BOUND = 0.90  # bar on success, over tasks with a path
+_WITHIN = 3.0  # metres, distance from the robot within which no drop-off may be marked free
 _EVERY = 1.0  # s between two checks of the grid
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--runs", type=positive_int, default=20, help="episodes (default 20)")
     parser.add_argument(
         "--floor", choices=("on", "off"), default="on", help="the floor layer of the map (default on)"
     )
-    parser.add_argument("--first-seed", type=positive_int, default=301, help="of the buildings (default 301)")
     parser.add_argument(
-        "--only",
-        type=seed_list,
-        default=None,
-        metavar="SEEDS",
-        help="these seeds instead of all from the first on, as 302,304",
+        "--seeds", type=seed_list, default="301-321", help="kind and place follow from each (default 301-321)"
     )
     parser.add_argument(
         "--limit-time",
@@ -51,51 +45,45 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 class FloorWatch:
-    """Count free cells of the grid without ground, near the robot and anywhere."""
+    """Counts map cells marked free over a drop-off, near the robot and anywhere."""
 
     def __init__(self, world: World) -> None:
-        self.near = self.anywhere = 0  # most at one time
+        self.near = self.anywhere = 0  # greatest number of such cells in one check
         self._terrain = world.terrain
         self._due = 0.0
 
     def observe(self, episode: Episode) -> None:
-        """Check the grid if a check is due."""
+        """Count the wrongly free cells of the robot's grid, once per check interval."""
         now = episode.simulator.time
         if now < self._due or self._terrain is None:
             return
         self._due = now + _EVERY
         grid = episode.robot.grid
         points = grid.points_of(np.argwhere(grid.free))
-        offsets = 0.05 * np.array(
-            [[1, 1], [1, -1], [-1, 1], [-1, -1]]
-        )  # wholly over it, with a cell's corners
+        # a cell counts if all of its corners lie over the drop-off
+        offsets = 0.05 * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
         over = np.all([np.isnan(self._terrain.at(points + offset)) for offset in offsets], axis=0)
         away = np.linalg.norm(points - episode.simulator.true_pose[:2], axis=1)
         self.anywhere = max(self.anywhere, int(over.sum()))
         self.near = max(self.near, int((over & (away <= _WITHIN)).sum()))
 
 
-def tasks(
-    runs: int, first_seed: int, only: Sequence[int] | None = None
-) -> Iterator[tuple[str, int, str, World, Task]]:
-    """Yield building, seed, place, world and task; kinds of buildings and places alternate. A seed without a task is
-    left out. only: these seeds instead of all from the first on; each keeps its building and place.
+def tasks(seeds: Iterable[int]) -> Iterator[tuple[str, int, str, World, Task]]:
+    """Yield building, seed, place ("beside" or "beyond" the drop-off), world and task of each seed that has a task.
+
+    Kinds of buildings and places alternate from seed to seed.
     """
     from lodestar_eval.drop_tasks import PLACES, drop_task
     from lodestar_sim.worlds import WorldError, world_from_spec
 
-    found = 0
-    for number in only if only is not None else itertools.count(first_seed):
-        if found == runs:
-            return
-        index = number - first_seed
+    for seed in seeds:
+        index = seed - _FIRST
         spec, place = WORLDS[index % len(WORLDS)], PLACES[index // len(WORLDS) % len(PLACES)]
         try:
-            world = world_from_spec(spec, number)
-            yield spec, number, place, world, drop_task(world, number, place)
+            world = world_from_spec(spec, seed)
+            yield spec, seed, place, world, drop_task(world, seed, place)
         except WorldError:
             continue
-        found += 1
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
@@ -109,9 +97,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     settings = EpisodeSettings(robot=robot, time_limit=options.limit_time)
     outcomes: list[EpisodeOutcome] = []
     watches: list[FloorWatch] = []
-    only = options.only.values if options.only is not None else None
-    expected = options.runs if only is None else min(len(only), options.runs)
-    for spec, seed, place, world, task in tasks(options.runs, options.first_seed, only):
+    for spec, seed, place, world, task in tasks(options.seeds.values):
         watch = FloorWatch(world)
         run = EpisodeRunner(phrase_book(), settings, observer=watch.observe).run(world, task, seed)
         outcome = replace(run.outcome, world=spec, setting=place)
@@ -120,7 +106,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         if not outcome.success:
             picture_of(run, folder / "maps" / f"seed_{seed:03d}.png")
         progress(
-            f"[{len(outcomes):2d}/{expected}] {spec} seed {seed} {place}: "
+            f"[{len(outcomes):2d}] {spec} seed {seed} {place}: "
             f"{'found' if outcome.success else 'FAILED'} {outcome.directive!r}, {outcome.falls} falls, "
             f"{outcome.path_length:.1f} m of {outcome.shortest:.1f} m, {outcome.speed:.1f}x, "
             f"free over the edge {watch.near} near, {watch.anywhere} anywhere"
@@ -135,15 +121,11 @@ def _write_rows(outcomes: list[EpisodeOutcome], watches: list[FloorWatch], folde
         outcome.row() | {"free_near": watch.near, "free_anywhere": watch.anywhere}
         for outcome, watch in zip(outcomes, watches)
     ]
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    with (folder / "drop_offs.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, restval="")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(folder / "drop_offs.csv", rows)
 
 
 def result_of(outcomes: list[EpisodeOutcome], watches: list[FloorWatch]) -> Result:
-    """Return metrics, bars and the table of all runs."""
+    """Return metrics, pass thresholds and the table of all runs."""
     possible = [o for o in outcomes if np.isfinite(o.shortest)]
     simulated, busy = sum(o.duration for o in outcomes), sum(o.cpu for o in outcomes)
     metrics = {

@@ -1,41 +1,34 @@
-"""Search for objects in buildings: success, path length, time, contribution of every expert, and cost."""
+"""Benchmark: object search in buildings, with success, path length, time, contribution of every expert, and cost."""
 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from lodestar_eval.episode_metrics import metrics_of
 from lodestar_eval.episode_options import add_options
-from lodestar_eval.expert_quality import falseness_in, phase_bars, phase_metrics, phase_of, phase_table
 from lodestar_eval.options import DETECTORS, selection_of
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
-from lodestar_eval.report import number
+from lodestar_eval.report import number, write_csv
 from lodestar_eval.stages import StageClock
 from lodestar_eval.trials import (
     REFERENCE,
-    UNDELAYED,
-    WARM,
     Building,
     Plan,
-    learn,
     run_buildings,
 )
 
 if TYPE_CHECKING:
     from lodestar_sim.simulator import SimConfig
 
-_SUCCESS_BOUND, _SPL_BOUND = 0.95, 0.70  # of the bandit in unmapped buildings; the issue's bars
-_EPOCH_BOUND = 0.3  # s of processor time per decision epoch, p95 (DESIGN section 6)
-_SPEED_BOUND = 8.0  # simulated seconds per processor second of the episode
+_SUCCESS_BOUND, _SPL_BOUND = 0.95, 0.70  # the issue's bars for the bandit in unmapped buildings
+_EPOCH_BOUND = 0.3  # s, bar: p95 of processor time per decision epoch (DESIGN section 6)
+_SPEED_BOUND = 8.0  # bar: simulated seconds per processor second of an episode
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
@@ -63,13 +56,11 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         if (b.world, b.seed) in {(o.world, o.seed) for o in main}
     )  # fmt: skip
     result = _result(main, plan.episode, time.perf_counter() - began, options.jobs, maps)
-    if options.experts == "changing":
-        result = _phased(result, plan, buildings, outcomes)
-    return _compared(result, plan, buildings, outcomes, options.log)
+    return _compared(result, plan, buildings, outcomes)
 
 
 def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Building]]:
-    """Return the plan and the buildings; a warm start is learned here. Raises BadOptions."""
+    """Return the plan of runs and the buildings. Raises BadOptions."""
     from lodestar.agent.loop.machine import OWN_PARTS
     from lodestar.assembly.config import changed
     from lodestar.perception.frames import DetectorUnavailable
@@ -90,15 +81,6 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
             world_from_spec(kind, options.seeds.first)
     except WorldError as error:
         raise BadOptions(str(error)) from error
-    policies = options.policies
-    if (WARM in policies) != (options.warm_seeds is not None):
-        if options.warm_seeds is None:
-            raise BadOptions(f"{WARM} has to have worked somewhere: give --warm-seeds")
-        policies = (*policies, WARM)
-    if options.against_undelayed:
-        if not options.think and not options.late:
-            raise BadOptions("--against-undelayed compares with a delay: give --think or --late")
-        policies = (*policies, *(f"{policy}{UNDELAYED}" for policy in policies if policy != REFERENCE))
     robot = changed(robot_config(NOISES[options.noise]), goal_selector__selection=selection_of(options))
     if options.floor is not None:
         robot = changed(robot, mapping__octomap__floor__enabled=options.floor == "on")
@@ -111,7 +93,6 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
         kinds=loop_kinds,
         thinking=options.answer_time,
         reasoner_delay=options.think,
-        answer_delay=options.late,
         eyes=options.eyes,
         simulator=_drifting() if options.drift else SimConfig(),
     )
@@ -120,21 +101,12 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
             settings = with_detector(settings, options.perception)
         except DetectorUnavailable as error:
             raise BadOptions(str(error)) from error
-    plan = Plan(settings, options.settings, policies, folder, options.directive)
+    plan = Plan(settings, options.settings, options.policies, folder, options.directive)
     buildings = [
         Building(kind, seed, Path(kind).stem if len(kinds) > 1 else "")
         for seed in options.seeds.values
         for kind in kinds
     ]
-    if options.experts == "changing":
-        buildings = _changing(buildings)
-    if options.warm_seeds is not None:
-        if both := set(options.warm_seeds.values) & set(options.seeds.values):
-            raise BadOptions(
-                f"seeds {sorted(both)} would be learned from and evaluated; choose other --warm-seeds"
-            )
-        warm = [Building(kind, seed) for seed in options.warm_seeds.values for kind in kinds]
-        plan = Plan(settings, options.settings, policies, folder, options.directive, learn(plan, warm))
     return plan, buildings
 
 
@@ -143,42 +115,35 @@ def _compared(
     plan: Plan,
     buildings: Sequence[Building],
     outcomes: list[EpisodeOutcome],
-    log: Path | None,
 ) -> Result:
-    """Return the result with the rows of all settings and policies, their tables, bars and plots."""
+    """Return the result, extended by metrics, tables, pass thresholds and plots per setting and policy."""
     from dataclasses import replace
 
-    from lodestar.worldmodel.decision_log import DecisionLog, read_decisions
+    from lodestar.worldmodel.decision_log import read_decisions
     from lodestar_eval import policy_tables as tables
     from lodestar_eval.arms import Pick, picks_of
-    from lodestar_eval.delay_tables import delay_bars, delay_metrics, delay_tables
     from lodestar_eval.looks import look_bars, look_metrics
     from lodestar_eval.plots import save_paths
     from lodestar_eval.time_tables import time_table
 
     rows = tables.rows_of(outcomes)
     picks: dict[tuple[str, str], list[Pick]] = {}
-    if log is not None:
-        log.unlink(missing_ok=True)
     for setting, policy in rows:
         floors = {(o.world, o.seed): o.floor_m2 for o in rows[setting, policy]}
         for run, building in enumerate(buildings if policy != REFERENCE else ()):
             floor = floors.get((building.world, building.seed))
-            if floor is None:  # a building without a task
+            if floor is None:  # the building has no task
                 continue
             file = plan.file("decisions", building.tag, setting, policy, building.seed, ".jsonl")
             decisions = list(read_decisions(file)) if file.exists() else []
             picks.setdefault((setting, policy), []).extend(picks_of(decisions, floor, run))
-            if log is not None:
-                for decision in decisions:
-                    DecisionLog(log).write(decision)
     metrics = (
         tables.row_metrics(rows)
         | tables.kind_metrics(rows)
         | tables.target_metrics(rows)
         | tables.learning_metrics(picks)
     )
-    metrics |= delay_metrics(rows) | look_metrics(rows[plan.settings[0], plan.policies[0]])
+    metrics |= look_metrics(rows[plan.settings[0], plan.policies[0]])
     plots = []
     if not plan.is_plain:
         save_paths(plan, buildings[:: max(len(buildings) // 3, 1)][:3], plan.folder / "paths.png")
@@ -191,12 +156,11 @@ def _compared(
         bars=(
             *result.bars, *(tables.row_bars(metrics) if not plan.is_plain else ()),
             *tables.learning_bars(metrics),
-            *delay_bars(metrics, plan.episode.reasoner_delay, plan.episode.answer_delay),
             *look_bars(metrics, plan.episode.reasoner_delay),
         ),
         tables=(
             tables.main_table(rows, metrics), *tables.kind_tables(rows, metrics),
-            tables.target_table(rows, metrics), *delay_tables(rows, metrics),
+            tables.target_table(rows, metrics),
             tables.way_table(rows), time_table(rows),
             tables.allocation_table(rows),
             *tables.learning_tables(metrics), *tables.stage_tables(picks), *result.tables,
@@ -206,40 +170,12 @@ def _compared(
 
 
 def _drifting() -> SimConfig:
-    """Return a robot whose odometry drifts, and a SLAM that closes loops."""
+    """Return the settings of a robot whose odometry drifts and whose SLAM closes loops."""
     from lodestar_sim.robot import GO2_DRIFT, LocalizationConfig
     from lodestar_sim.simulator import SimConfig
     from lodestar_sim.slam import SlamConfig
 
     return SimConfig(odometry=GO2_DRIFT, localization=LocalizationConfig(slam=SlamConfig(enabled=True)))
-
-
-def _changing(buildings: Sequence[Building]) -> list[Building]:
-    """Return the buildings in random order, each with the falseness of its phase."""
-    from dataclasses import replace
-
-    order = np.random.default_rng(len(buildings)).permutation(len(buildings))
-    return [
-        replace(buildings[i], falseness=falseness_in(buildings[i].world, phase_of(n, len(buildings))))
-        for n, i in enumerate(order)
-    ]
-
-
-def _phased(
-    result: Result, plan: Plan, buildings: Sequence[Building], outcomes: Sequence[EpisodeOutcome]
-) -> Result:
-    """Return the result with the seconds until found by phase of experts that change."""
-    from dataclasses import replace
-
-    phases = {(b.world, b.seed): phase_of(i, len(buildings)) for i, b in enumerate(buildings)}
-    rows = {p: [o for o in outcomes if o.policy == p] for p in plan.policies if p != REFERENCE}
-    metrics = phase_metrics(rows, phases, plan.episode.time_limit)
-    return replace(
-        result,
-        metrics=result.metrics | metrics,
-        bars=(*result.bars, *phase_bars(metrics)),
-        tables=(phase_table(tuple(rows), metrics), *result.tables),
-    )
 
 
 def _line(outcome: EpisodeOutcome, done: int, count: int, plain: bool = True) -> str:
@@ -315,11 +251,7 @@ def _result(
 def _write_rows(outcomes: list[EpisodeOutcome], folder: Path) -> None:
     """Write episodes.csv and episodes_runs.json, one row per episode."""
     rows = [outcome.row() for outcome in outcomes]
-    with (folder / "episodes.csv").open("w", newline="", encoding="utf-8") as file:
-        names = dict.fromkeys(name for row in rows for name in row)
-        writer = csv.DictWriter(file, fieldnames=list(names), restval=0)
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(folder / "episodes.csv", rows, missing=0)
     (folder / "episodes_runs.json").write_text(
         json.dumps(rows, indent=1, default=str) + "\n", encoding="utf-8"
     )

@@ -1,40 +1,28 @@
-"""Search in buildings of two storeys: targets and starts on either, one flight of stairs between them."""
+"""Benchmark: search in two-storey buildings with one flight of stairs; targets and starts on either storey."""
 
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Callable
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 
 from lodestar_eval.floor_outcome import FloorOutcome
 from lodestar_eval.metrics import mean
-from lodestar_eval.options import positive_int, positive_seconds, seed_list
+from lodestar_eval.options import add_search_options
 from lodestar_eval.registry import Bar, Benchmark, Result, Table
+from lodestar_eval.report import write_csv
 
-_SUCCESS_BOUND = 0.90  # the issue's bar
-_NOISES = ("none", "mild", "strong", "detector")
+_SUCCESS_BOUND = 0.90  # the issue's bar on the success rate
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--seeds", type=seed_list, default="1-20",
-        help="such as 1-20; of four seeds in a row two have start and target on two storeys (default 1-20)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--limit-time", type=positive_seconds, default=900.0, metavar="S",
-        help="simulated seconds per search (default 900)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--answer-time", type=positive_seconds, default=None, metavar="S",
-        help="simulated seconds that an expert takes to answer (default: what it was measured to take)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--noise", choices=_NOISES, default="mild", help="of perception (default %(default)s)"
-    )
-    parser.add_argument(
-        "--jobs", type=positive_int, default=1, help="processes that run searches (default 1)"
+    add_search_options(
+        parser,
+        "1-20",
+        "mild",
+        900.0,
+        of="of buildings; of four in a row two have start and target on two storeys",
     )
 
 
@@ -58,15 +46,12 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
             + ("" if outcome.success else f": {outcome.message}")
         )
     outcomes.sort(key=lambda one: one.seed)
-    with (folder / "floors.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [field.name for field in fields(FloorOutcome)])
-        writer.writeheader()
-        writer.writerows(asdict(one) for one in outcomes)
+    write_csv(folder / "floors.csv", [asdict(one) for one in outcomes])
     return result_of(outcomes)
 
 
 def result_of(outcomes: list[FloorOutcome]) -> Result:
-    """Return metrics, bars and the tables."""
+    """Return metrics, pass thresholds and the tables."""
     groups = {
         "same storey": [one for one in outcomes if one.start == one.target],
         "another storey": [one for one in outcomes if one.start != one.target],

@@ -1,4 +1,4 @@
-"""The go2 description from boot to a found target, beside a stand-in that speaks a Go2's topics."""
+"""Benchmark: the go2 launch from boot to a found target, with a simulator that publishes a Go2's topics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lodestar_eval.registry import Bar, Benchmark, Result, Table
 if TYPE_CHECKING:
     from lodestar_eval.live.go2_run import Go2Run
 
-_REACHED = 0.9  # share of the seeds (issue 18)
+_REACHED = 0.9  # bar: share of the seeds that reach the target (issue 18)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar_eval.demo.session import StackFailed
+    from lodestar_bringup.places import StackError
     from lodestar_eval.live.go2_run import run_beside
 
     runs: list[Go2Run] = []
@@ -32,7 +32,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     for seed in options.seeds.values:
         try:
             run = run_beside(options.world, seed, folder / f"{options.world}_{seed}", options.time_limit)
-        except StackFailed as error:
+        except StackError as error:
             failed[seed] = str(error).splitlines()[0]
             progress(f"{options.world} {seed}: {failed[seed]}")
             continue

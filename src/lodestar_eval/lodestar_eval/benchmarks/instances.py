@@ -1,4 +1,4 @@
-"""Instances of the semantic voxel map against ground truth of simulated buildings, by association rule."""
+"""Benchmark: instances of the semantic voxel map against the truth of simulated buildings."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ WORLDS = (
     ("office", 5), ("apartment", 7), ("apartment", 8), ("office", 6), ("warehouse", 3), ("apartment", 9),
     ("office", 7), ("apartment", 10),
 )  # fmt: skip
-RULES = ("openvox", "farm", "lodestar")
 SCENARIOS = ("noise", "jump", "clean")
-_F1_BOUND, _CLEAN_BOUND, _DUPLICATES_BOUND, _JUMP_BOUND = 0.85, 0.95, 1.10, 0.05  # issue's bars
+_F1_BOUND, _CLEAN_BOUND, _DUPLICATES_BOUND, _JUMP_BOUND = 0.85, 0.95, 1.10, 0.05  # bars of the issue
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +30,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--worlds", type=positive_int, default=len(WORLDS), help="how many of the 20 buildings (default all)"
     )
     parser.add_argument("--seed-offset", type=int, default=0, help="added to the seeds: other buildings")
-    parser.add_argument("--rules", default=",".join(RULES), help="of association (default all)")
     parser.add_argument("--scenarios", default=",".join(SCENARIOS), help="noise, jump, clean (default all)")
     parser.add_argument(
         "--look-alikes", type=seed_list, metavar="SEEDS",
@@ -45,7 +43,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar.mapping.config import AssociationConfig
     from lodestar_eval.instance_metrics import Counts
     from lodestar_eval.instance_runs import Building, Noise, Variant
     from lodestar_sim.worlds import world_from_spec
@@ -56,12 +53,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         return compare_features(
             _chosen(options.scenes, SCENES, "scene"), options.look_alikes.values, progress
         )
-    rules = _chosen(options.rules, RULES, "rule")
-    scenarios = _chosen(options.scenarios, SCENARIOS, "scenario")
-    feature = {"lodestar": "none"}  # the papers' rules compare vectors of captions
-    variants = [
-        Variant(scenario, rule, feature.get(rule, "caption")) for scenario in scenarios for rule in rules
-    ]
+    variants = [Variant(scenario) for scenario in _chosen(options.scenarios, SCENARIOS, "scenario")]
     totals = {variant: Counts() for variant in variants}
     rows = []
     began = time.perf_counter()
@@ -70,15 +62,13 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         results = Building(world, seed + options.seed_offset, Noise(), variants).run()
         for variant, counts in results.items():
             totals[variant].add(counts)
-            rows.append(
-                (f"{kind} {seed + options.seed_offset}", variant.scenario, variant.rule, *_cells(counts))
-            )
-        best = results.get(variants[len(rules) - 1], Counts()).metrics()
+            rows.append((f"{kind} {seed + options.seed_offset}", variant.scenario, *_cells(counts)))
+        best = results.get(variants[0], Counts()).metrics()
         progress(
             f"[{number:2d}/{options.worlds}] {kind} {seed + options.seed_offset}: {best['objects']:.0f} objects, "
-            f"F1 {best['f1_0.25']:.3f}, duplicates {best['duplicates']:.3f} ({scenarios[0]}, {rules[-1]})"
+            f"F1 {best['f1_0.25']:.3f}, duplicates {best['duplicates']:.3f} ({variants[0].scenario})"
         )
-    return _result(totals, rows, AssociationConfig().rule, repr(Noise()), time.perf_counter() - began)
+    return _result(totals, rows, repr(Noise()), time.perf_counter() - began)
 
 
 def _chosen(text: str, known: tuple[str, ...], what: str) -> list[str]:
@@ -116,27 +106,27 @@ def _small_cells(counts: Counts) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _result(totals: dict, rows: list, default: str, noise: str, wall: float) -> Result:
+def _result(totals: dict, rows: list, noise: str, wall: float) -> Result:
     metrics: dict[str, float] = {}
     for variant, counts in totals.items():
         for name, value in counts.metrics().items():
-            metrics[f"{variant.scenario}.{variant.rule}.{name}"] = value
+            metrics[f"{variant.scenario}.{name}"] = value
     metrics["wall_s"] = wall
     return Result(
         metrics=metrics,
-        bars=tuple(_bars(metrics, default)),
+        bars=tuple(_bars(metrics)),
         tables=(
             Table(
-                "Rules side by side, all buildings",
-                ("scenario", "rule", *_COLUMNS),
-                tuple((v.scenario, v.rule, *_cells(c)) for v, c in totals.items()),
+                "All buildings",
+                ("scenario", *_COLUMNS),
+                tuple((v.scenario, *_cells(c)) for v, c in totals.items()),
             ),
             Table(
                 "Objects whose longest seen side is below 0.2 m",
-                ("scenario", "rule", "objects", "F1@0.25", "F1@0.5", "precision", "recall"),
-                tuple((v.scenario, v.rule, *_small_cells(c)) for v, c in totals.items()),
+                ("scenario", "objects", "F1@0.25", "F1@0.5", "precision", "recall"),
+                tuple((v.scenario, *_small_cells(c)) for v, c in totals.items()),
             ),
-            Table("Building by building", ("building", "scenario", "rule", *_COLUMNS), tuple(rows)),
+            Table("Building by building", ("building", "scenario", *_COLUMNS), tuple(rows)),
         ),
         notes=(
             "Truth is the box of the part of each object that showed within 5 m without error, for objects that "
@@ -144,15 +134,15 @@ def _result(totals: dict, rows: list, default: str, noise: str, wall: float) -> 
             "bound (best assignment; each axis counts as at least 0.05 m). Duplicates: confirmed instances per "
             "object that has any, an instance belonging to the object whose pixels it was given most. Switches: an "
             "object was given to another instance than before and that one was not merged into it. "
-            "All rules see the same frames. The robot tours the reachable floor and turns round at each stop.",
+            "The robot tours the reachable floor and turns round at each stop.",
         ),
         config={"noise": noise},
     )
 
 
-def _bars(metrics: dict[str, float], default: str) -> list[Bar]:
+def _bars(metrics: dict[str, float]) -> list[Bar]:
     bars = []
-    noisy, jump, clean = (f"{scenario}.{default}." for scenario in SCENARIOS)
+    noisy, jump, clean = (f"{scenario}." for scenario in SCENARIOS)
     if noisy + "f1_0.25" in metrics:
         bars.append(Bar("F1@0.25 with noise", metrics[noisy + "f1_0.25"], _F1_BOUND))
         bars.append(
@@ -163,16 +153,12 @@ def _bars(metrics: dict[str, float], default: str) -> list[Bar]:
     if noisy + "f1_0.25" in metrics and jump + "f1_0.25" in metrics:
         lost = metrics[noisy + "f1_0.25"] - metrics[jump + "f1_0.25"]
         bars.append(Bar("F1@0.25 lost to the jump", lost, _JUMP_BOUND, False))
-    for other in RULES:
-        key = f"noise.{other}.f1_0.25"
-        if other != default and key in metrics and noisy + "f1_0.25" in metrics:
-            bars.append(Bar(f"F1@0.25 with noise over {other}'s", metrics[noisy + "f1_0.25"], metrics[key]))
     return bars
 
 
 BENCHMARK = Benchmark(
     "instances",
-    "Instances against the truth of 20 buildings: F1, duplicates and switches by rule of association.",
+    "Instances against the truth of 20 buildings: F1, duplicates and switches.",
     _add_options,
     _run,
 )

@@ -1,94 +1,60 @@
-"""Searches for a thing that only a former session saw, with the memory of that session and without."""
+"""Benchmark: searches for an object seen only in a former session, with and without the memory of that session."""
 
 from __future__ import annotations
 
 import argparse
-import csv
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lodestar_eval.episode_options import NOISE_NAMES
 from lodestar_eval.metrics import bootstrap_interval, defined, mean
-from lodestar_eval.options import positive_int, positive_seconds, seed_list
+from lodestar_eval.options import add_search_options
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
-from lodestar_eval.trials import worker_pool
+from lodestar_eval.report import write_csv
+from lodestar_eval.trials import run_jobs
 
 if TYPE_CHECKING:
     from lodestar_eval.last_seen import SearchOutcome
-    from lodestar_eval.settings import EpisodeSettings
 
 _KEYS = {True: "memory", False: "no_memory"}
 _CASES = {"still there": "there", "carried away": "gone"}
-_BELOW_ZERO = -1e-6  # metres; with memory the way has to be shorter
+_BELOW_ZERO = -1e-6  # metres, bound on the difference: the path must be shorter with memory
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--world", default="apartment", help="kind of building (default apartment)")
-    parser.add_argument("--seeds", type=seed_list, default="601-610", help="such as 601-610 (the default)")
-    parser.add_argument(
-        "--limit-time", type=positive_seconds, default=300.0, metavar="S", help="simulated seconds per search"
-    )
-    parser.add_argument(
-        "--answer-time", type=positive_seconds, default=0.06, metavar="S",
-        help="simulated seconds that an expert takes to answer (default 0.06)",
-    )  # fmt: skip
-    parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
-    parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
+    add_search_options(parser, "601-610", "mild", 300.0, 0.06)
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar_eval.last_seen import scenario_of
+    from lodestar_eval.last_seen import searches
     from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
-    from lodestar_sim.worlds import WorldError
 
     settings = EpisodeSettings(
         time_limit=options.limit_time, thinking=options.answer_time, robot=robot_config(NOISES[options.noise])
     )
-    seeds, left_out = [], []
-    for seed in options.seeds.values:
-        try:
-            scenario_of(options.world, seed)
-        except WorldError as error:
-            progress(str(error))
-            left_out.append(seed)
-        else:
-            seeds.append(seed)
-    if not seeds:
-        raise BadOptions("none of the buildings has a thing that can be carried elsewhere; take other seeds")
     began, found = time.perf_counter(), []
-    jobs = [(options.world, seed, settings) for seed in seeds]
-    for done, outcomes in enumerate(_outcomes(jobs, options.jobs), start=1):
+    jobs = [(options.world, seed, settings) for seed in options.seeds.values]
+    for done, outcomes in enumerate(run_jobs(searches, jobs, options.jobs), start=1):
         found += outcomes
         progress(_line(outcomes, done, len(jobs)))
-    left_out += sorted({*seeds} - {one.outcome.seed for one in found})
+    left_out = sorted({*options.seeds.values} - {one.outcome.seed for one in found})
     if not found:
-        raise BadOptions("in none of the buildings the former session recognised the thing; take other seeds")
+        raise BadOptions(
+            "in none of the buildings a former session saw a thing that can be carried; take other seeds"
+        )
     found.sort(key=lambda s: (s.outcome.seed, s.case, not s.remembers))
-    _write_rows(found, folder)
+    rows = [{"case": s.case, "memory": _KEYS[s.remembers], **s.outcome.row()} for s in found]
+    write_csv(folder / "last_seen.csv", rows, missing=0)
     return result_of(found, time.perf_counter() - began, left_out)
-
-
-def _outcomes(
-    jobs: Sequence[tuple[str, int, EpisodeSettings]], workers: int
-) -> Iterator[list[SearchOutcome]]:
-    from lodestar_eval.last_seen import searches
-
-    if workers == 1:
-        for job in jobs:
-            yield searches(*job)
-        return
-    with worker_pool(workers) as pool:
-        yield from (future.result() for future in as_completed([pool.submit(searches, *job) for job in jobs]))
 
 
 def _line(outcomes: Sequence[SearchOutcome], place: int, count: int) -> str:
     if not outcomes:
-        return f"[{place:3d}/{count}] left out: the former session did not recognise the thing"
+        return f"[{place:3d}/{count}] left out: nothing can be carried, or the former session did not recognise it"
     said = ", ".join(
         f"{s.case} {_KEYS[s.remembers]} {s.outcome.path_length:.1f} m{'' if s.outcome.success else ' FAILED'}"
         for s in outcomes
@@ -97,7 +63,7 @@ def _line(outcomes: Sequence[SearchOutcome], place: int, count: int) -> str:
 
 
 def result_of(found: Sequence[SearchOutcome], wall: float, left_out: Sequence[int] = ()) -> Result:
-    """Return metrics, bars and tables. Differences are paired over buildings, with memory minus without."""
+    """Return metrics, pass thresholds and tables. Differences: memory minus none, paired over buildings."""
     metrics: dict[str, float] = {"wall_s": wall, "left_out": float(len(left_out))}
     rows = []
     for case, name in _CASES.items():
@@ -140,7 +106,7 @@ def result_of(found: Sequence[SearchOutcome], wall: float, left_out: Sequence[in
 
 
 def _difference(name: str, found: Sequence[SearchOutcome]) -> dict[str, float]:
-    """Return `path_m.NAME` and `time_s.NAME`, memory minus no memory, with intervals."""
+    """Return `path_m.NAME` and `time_s.NAME`, the differences memory minus no memory, with intervals."""
     pairs: dict[int, dict[bool, SearchOutcome]] = {}
     for one in found:
         pairs.setdefault(one.outcome.seed, {})[one.remembers] = one
@@ -167,15 +133,6 @@ def _by_building(found: Sequence[SearchOutcome]) -> Table:
     )  # fmt: skip
     columns = ("seed", "asked", "the thing is", "robot", "path, m", "shortest, m", "time, s", "outcome")
     return Table("By building", columns, rows)
-
-
-def _write_rows(found: Sequence[SearchOutcome], folder: Path) -> None:
-    """Write last_seen.csv, one row per search."""
-    rows = [{"case": s.case, "memory": _KEYS[s.remembers], **s.outcome.row()} for s in found]
-    with (folder / "last_seen.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)), restval=0)
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 BENCHMARK = Benchmark(

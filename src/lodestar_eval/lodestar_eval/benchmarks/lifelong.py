@@ -1,42 +1,32 @@
-"""Successive searches in one building, by category, description or picture, with and without memory."""
+"""Benchmark: successive searches in one building, by category, description or picture, with and without memory."""
 
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lodestar.experts.registry import expert_names
-from lodestar_eval.episode_options import MEASURED, NOISE_NAMES
 from lodestar_eval.metrics import bootstrap_interval, cluster_interval, defined, mean
-from lodestar_eval.options import (
-    add_selection_options,
-    positive_int,
-    positive_seconds,
-    seed_list,
-    selection_of,
-)
+from lodestar_eval.options import MEASURED, add_search_options, add_selection_options, selection_of
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
-from lodestar_eval.report import number
+from lodestar_eval.report import number, write_csv
 from lodestar_eval.time_tables import time_metrics, time_table
-from lodestar_eval.trials import worker_pool
+from lodestar_eval.trials import run_jobs
 
 if TYPE_CHECKING:
     from lodestar_eval.lifelong import SubtaskOutcome
-    from lodestar_eval.settings import EpisodeSettings
 
-_SUCCESS_BOUND, _SPL_BOUND = 0.85, 0.55  # with memory; issue's bars
-_ABOVE_ZERO = 1e-6  # a difference has to be above 0
+_SUCCESS_BOUND, _SPL_BOUND = 0.85, 0.55  # the issue's bars, for searches with memory
+_ABOVE_ZERO = 1e-6  # least difference that counts as above 0
 _MEMORY = {"both": (True, False), "with": (True,), "without": (False,)}
 _KEYS = {True: "memory", False: "no_memory"}
-_Worlds = dict[tuple[str, int], list["SubtaskOutcome"]]  # by kind and seed
+_Worlds = dict[tuple[str, int], list["SubtaskOutcome"]]  # key: kind of world, seed
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -45,33 +35,14 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         default="apartment,office",
         help="kinds, with commas between them (default apartment,office)",
     )
-    parser.add_argument(
-        "--seeds",
-        type=seed_list,
-        default="1-18",
-        help="such as 1-18, of every kind (default 1-18: 36 worlds)",
-    )
+    add_search_options(parser, "1-18", MEASURED, 300.0, of="of buildings of every kind")
     parser.add_argument("--memory", choices=tuple(_MEMORY), default="both", help="which rows (default both)")
-    parser.add_argument(
-        "--limit-time",
-        type=positive_seconds,
-        default=300.0,
-        metavar="S",
-        help="simulated seconds per subtask",
-    )
-    parser.add_argument(
-        "--answer-time", type=positive_seconds, default=None, metavar="S",
-        help="simulated seconds that an expert takes to answer (default: what it was measured to take)",
-    )  # fmt: skip
-    parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
-    parser.add_argument(
-        "--noise", choices=NOISE_NAMES, default=MEASURED, help="of perception (default %(default)s)"
-    )
     add_selection_options(parser)
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
     from lodestar.assembly.config import changed
+    from lodestar_eval.lifelong import lifelong
     from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
     from lodestar_sim.worlds import WorldError, world_from_spec
 
@@ -92,26 +63,17 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         for remembers in _MEMORY[options.memory]
     ]
     began, found = time.perf_counter(), []
-    for done, outcomes in enumerate(_outcomes(jobs, options.jobs), start=1):
+    for done, outcomes in enumerate(run_jobs(lifelong, jobs, options.jobs), start=1):
         found += outcomes
         progress(_line(outcomes, done, len(jobs)))
     found.sort(key=lambda s: (not s.remembers, s.outcome.world, s.outcome.seed, s.number))
-    _write_rows(found, folder)
+    rows = [
+        {"memory": _KEYS[s.remembers], "subtask": s.number, "modality": s.modality, **s.outcome.row()}
+        for s in found
+    ]
+    write_csv(folder / "lifelong.csv", rows, missing=0)
     save_progress(found, folder / "lifelong.png")
     return result_of(found, time.perf_counter() - began, settings)
-
-
-def _outcomes(
-    jobs: Sequence[tuple[str, int, EpisodeSettings, bool]], workers: int
-) -> Iterator[list[SubtaskOutcome]]:
-    from lodestar_eval.lifelong import lifelong
-
-    if workers == 1:
-        for job in jobs:
-            yield lifelong(*job)
-        return
-    with worker_pool(workers) as pool:
-        yield from (future.result() for future in as_completed([pool.submit(lifelong, *job) for job in jobs]))
 
 
 def _line(outcomes: list[SubtaskOutcome], place: int, count: int) -> str:
@@ -127,7 +89,7 @@ def _line(outcomes: list[SubtaskOutcome], place: int, count: int) -> str:
 
 
 def result_of(found: Sequence[SubtaskOutcome], wall: float, settings: object = None) -> Result:
-    """Return metrics, bars and tables over subtasks. Intervals resample whole buildings."""
+    """Return metrics, pass thresholds and tables over subtasks. Intervals resample whole buildings."""
     metrics: dict[str, float] = {}
     rows = []
     by_world = {key: _by_world([s for s in found if _KEYS[s.remembers] == key]) for key in _KEYS.values()}
@@ -197,7 +159,7 @@ def _by_world(found: Sequence[SubtaskOutcome]) -> _Worlds:
 
 
 def _numbers(key: str, worlds: _Worlds) -> dict[str, float]:
-    """Return `sr.KEY` and `spl.KEY` with intervals, and the number of subtasks."""
+    """Return success rate `sr.KEY` and `spl.KEY` with intervals, and the number of subtasks."""
     metrics: dict[str, float] = {f"subtasks.{key}": sum(len(subtasks) for subtasks in worlds.values())}
     for name in ("sr", "spl"):
         values = [
@@ -226,7 +188,7 @@ def _row(key: str, modality: str, worlds: _Worlds, metrics: dict[str, float]) ->
 
 
 def _difference(ours: _Worlds, theirs: _Worlds) -> dict[str, float]:
-    """Return the mean over buildings of the mean SPL with memory minus that without, over the same subtasks."""
+    """Return the mean over buildings, with its interval, of the difference in SPL: memory minus no memory."""
     differences = defined(
         [
             mean([s.outcome.spl for s in ours[world]]) - mean([s.outcome.spl for s in theirs[world]])
@@ -272,7 +234,7 @@ def _failures(found: Sequence[SubtaskOutcome]) -> Table:
 
 
 def save_progress(found: Sequence[SubtaskOutcome], file: Path) -> None:
-    """Write a PNG of the mean SPL by the place of a subtask in its episode."""
+    """Write a PNG of the mean SPL by the position of a subtask in its episode."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -294,18 +256,6 @@ def save_progress(found: Sequence[SubtaskOutcome], file: Path) -> None:
     axes.legend(frameon=False)
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file)
-
-
-def _write_rows(found: Sequence[SubtaskOutcome], folder: Path) -> None:
-    """Write lifelong.csv, one row per subtask."""
-    rows = [
-        {"memory": _KEYS[s.remembers], "subtask": s.number, "modality": s.modality, **s.outcome.row()}
-        for s in found
-    ]
-    with (folder / "lifelong.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)), restval=0)
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 BENCHMARK = Benchmark(

@@ -1,4 +1,4 @@
-"""Questions to a memory after a tour of 25 simulated minutes (STaR's WH-VQA in our buildings)."""
+"""Benchmark: questions to a memory after a tour of 25 simulated minutes (STaR's WH-VQA in our buildings)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lodestar_eval.episode_options import MEASURED, NOISE_NAMES
 from lodestar_eval.finished_parts import FinishedParts
 from lodestar_eval.memory_qa.rows import EYES, ROWS
 from lodestar_eval.memory_qa.wordings import BOTH, CHOICES, DEVELOPMENT
-from lodestar_eval.options import SeedList, add_parts_option, positive_seconds, seed_list
+from lodestar_eval.options import (
+    MEASURED,
+    NOISE_NAMES,
+    SeedList,
+    add_parts_option,
+    positive_seconds,
+    seed_list,
+)
 from lodestar_eval.registry import BadOptions, Benchmark, Plot, Result
 
 if TYPE_CHECKING:
@@ -23,10 +29,10 @@ if TYPE_CHECKING:
     from lodestar_eval.memory_qa.recording import Recording
     from lodestar_eval.memory_qa.results import Judged
 
-#: Seeds of the table that is reported: they are not run while developing, and need `--wordings both`.
+#: Seeds of the published table: never run during development; they need `--wordings both`.
 RESERVED_SEEDS = (11, 12, 13)
 WORLDS = ("warehouse", "office")
-VISUAL_COUNT = 50  # questions beside the hundred, a third of all
+VISUAL_COUNT = 50  # visual questions besides the 100 others, a third of all
 MINUTES = 25.0
 _USUAL = tuple(name for name in ROWS if name != EYES)
 
@@ -110,7 +116,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 def _of_building(
     world: str, seed: int, rows: Sequence[str], options: argparse.Namespace, progress: Callable[[str], None]
 ) -> tuple[dict[str, float], list[Judged]]:
-    """Return what the tour of a building was, and the judged answers of all rows."""
+    """Return metrics of a building's tour, and the judged answers of all compared methods (`rows`)."""
     recording, questions = _asked(world, seed, options, progress)
     return _facts(recording, questions), _answered(recording, questions, rows, progress)
 
@@ -157,7 +163,7 @@ def _answered(
 ) -> list[Judged]:
     from lodestar_eval.memory_qa.results import judged
 
-    made: dict[int, tuple] = {}  # answerer and memory by what made them
+    made: dict[int, tuple] = {}  # (answerer, memory) by id of the maker function
     results = []
     for name in rows:
         row = ROWS[name]
@@ -175,7 +181,7 @@ def _answered(
 
 
 def _facts(recording: Recording, questions: Sequence[Question]) -> dict[str, float]:
-    """Return what the tour was: minutes, events, those in view, things that look alike, and questions about them."""
+    """Return metrics of the tour: minutes, events, events in view, objects, look-alikes and questions about these."""
     from lodestar_eval.memory_qa.truth import TourTruth
 
     truth = TourTruth(recording.world, recording.glances)

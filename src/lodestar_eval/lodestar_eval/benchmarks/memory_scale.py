@@ -1,5 +1,7 @@
-"""Store of the memory at the size of a day and of 30 days: insert, flush, retrieval, bytes, an owner that is killed,
-and what is left of what was forgotten.
+"""Benchmark: the memory's store at the size of one day and of 30 days.
+
+Measures insertion, flush, retrieval and size, records lost when the process that owns the store is killed,
+and remains of erased texts in its files.
 """
 
 from __future__ import annotations
@@ -17,14 +19,15 @@ from lodestar_eval.options import positive_int
 from lodestar_eval.registry import Bar, Benchmark, Result, Table
 
 _DAY = 86_400.0
-_SEGMENT = 3.0  # seconds (STaR IV-A)
+_SEGMENT = 3.0  # seconds per memory segment (STaR IV-A)
 _BACKENDS = ("sqlite", "milvus_lite", "milvus")
-_BOUND_DAY = {"sqlite": 250.0, "milvus_lite": 250.0, "milvus": 100.0}  # ms, p95 of words with time and place
-_BOUND_OPEN = 3.0  # seconds
-_BOUND_PEAK = 500.0  # MiB of the whole process, with the text model, while the store is filled and asked
-_BOUND_MONTH = 500.0  # ms
-_MONTH = 100_000  # records after retention (issue 16)
-_SURPLUS = 1.05  # times that, before the thinning
+# ms, p95 of text queries with time and place
+_BOUND_DAY = {"sqlite": 250.0, "milvus_lite": 250.0, "milvus": 100.0}
+_BOUND_OPEN = 3.0  # seconds to open the store
+_BOUND_PEAK = 500.0  # MiB of the whole process, text model included, while the store is filled and queried
+_BOUND_MONTH = 500.0  # ms, p95 of the same queries at 30 days
+_MONTH = 100_000  # records kept by retention (issue 16)
+_SURPLUS = 1.05  # records before retention, as a multiple of `_MONTH`
 _KINDS = ("text", "time", "place", "entity", "text_place", "all", "evidence")
 
 
@@ -89,7 +92,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 def _measured(
     kind: str, uri: str, scratch: Path, options: argparse.Namespace, progress: Callable[[str], None]
 ) -> tuple[dict[str, float], list[Bar], list[tuple[str, ...]]]:
-    """Return metrics, bars and rows of the table of one back end."""
+    """Return metrics, pass thresholds and table rows of one back end."""
     from lodestar_eval.erasure_trial import erasure
     from lodestar_eval.memory_trial import Trial, kill_owner, measure
 
@@ -102,7 +105,7 @@ def _measured(
         told = f"{name} in {options.kills} kills, {kind}"
         bars.append(Bar(told, metrics[f"{name}.{kind}"], 0.0, at_least=False))
     _drop(uri)
-    if kind != "milvus":  # a server's files are its own
+    if kind != "milvus":  # the files of a Milvus server cannot be searched
         done = erasure(
             scratch / f"{kind}-erased", kind, options.forgotten, options.erasures, options.seed, progress
         )
@@ -129,7 +132,7 @@ def _measured(
 
 
 def _sizes(options: argparse.Namespace) -> list[tuple[str, float, int, int]]:
-    """Return name, span in seconds, records and the most that retention leaves (0 = all)."""
+    """Return per size: name, span in seconds, records, and the most records that retention keeps (0 = all)."""
     day = [("day", _DAY, options.records, 0)]
     return day if options.without_month else [*day, ("month", 30 * _DAY, int(_MONTH * _SURPLUS), _MONTH)]
 
@@ -146,7 +149,7 @@ def _row(found: dict[str, float]) -> tuple[str, ...]:
 
 
 def _drop(uri: str) -> None:
-    """Empty the server for the next store; each Milvus Lite has a folder of its own."""
+    """Drop the collection on the Milvus server, so that the next measurement starts with an empty store."""
     if not uri:
         return
     from lodestar.memory.config import StoreConfig

@@ -1,4 +1,4 @@
-"""Agreement of the headless robot, which the other benchmarks measure, with the running nodes."""
+"""Benchmark: agreement of the headless robot, which the other benchmarks use, with the running nodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 if TYPE_CHECKING:
     from lodestar_eval.live.parity.comparison import Comparison
 
-_GRIDS, _ENTITIES, _GOALS = 0.98, 0.95, 0.90  # bounds of issue 14
+_GRIDS, _ENTITIES, _GOALS = 0.98, 0.95, 0.90  # bars of issue 14
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -54,12 +54,12 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 def _bags(
     options: argparse.Namespace, folder: Path, progress: Callable[[str], None]
 ) -> Iterator[tuple[str, Path]]:
-    """(name, bag) of each run, recorded when it is asked for."""
+    """Yield (name, bag) of each run; a run is recorded when the iterator reaches it."""
     if options.bag:
         for bag in options.bag:
             yield bag.stem, bag
         return
-    from lodestar_eval.demo.session import StackFailed
+    from lodestar_bringup.places import StackError
     from lodestar_eval.live.parity.live_run import record_run
 
     for world in (part.strip() for part in options.worlds.split(",")):
@@ -70,7 +70,7 @@ def _bags(
                     f"{world} {seed}",
                     record_run(world, seed, folder / f"{world}_{seed}", options.time_limit),
                 )
-            except StackFailed as error:
+            except StackError as error:
                 raise BadOptions(f"{world} {seed}: {error}") from error
 
 

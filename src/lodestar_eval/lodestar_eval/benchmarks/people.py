@@ -1,4 +1,4 @@
-"""Robots among walkers: what stays of them in the map, contacts, and the comfort distance, with it and without."""
+"""Benchmark: robots among walkers: traces of walkers in the map, contacts, and the effect of the comfort distance."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Time of a relational query as the scene grows: parsing, embedding and scoring, with warm caches and unseen
-phrases.
+"""Benchmark: time of a relational query as the scene grows.
+
+Measures parsing, embedding and scoring, with warm caches and with unseen phrases.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from lodestar_eval.registry import Bar, Benchmark, Result, Table
 
 _SIZES = (300, 1_000, 3_000, 10_000, 30_000)
 _BOUND_MS = 50.0
-_SPACING = 1.3  # m between objects in plan, on average
+_SPACING = 1.3  # m, mean spacing of objects in plan
 _ADJECTIVES = (
     "dusty", "shiny", "crooked", "sturdy", "fancy", "plain", "curved", "foldable", "rusty", "modern", "antique",
     "spotted", "matte", "wobbly", "compact", "ornate",
@@ -49,7 +50,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         pool = prepare(_scene(size, rng), book)
         prepared = time.perf_counter() - began
         texts = _sentences(options.queries + 3, rng)
-        for text in texts[:3]:  # warm up: the labels of the scene get their vectors
+        for text in texts[:3]:  # warm up: embeds the labels of the scene
             score_pool(parse_query(text), pool)
         taken: list[float] = []
         busy: list[float] = []

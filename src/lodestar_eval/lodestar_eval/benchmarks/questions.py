@@ -1,4 +1,4 @@
-"""Share of questions whose kind of answer is read right."""
+"""Benchmark: share of questions whose expected kind of answer (such as place or time) is recognised."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _PARTS = ("all", "seen", "heldback")
 _LEAST_RIGHT = 0.95
-#: Ways in which a question was read: every word, as the plain one nearest in meaning, its first words, not at all.
+#: Ways in which a question is read: completely, by the nearest plain question in meaning, in part, not at all.
 _READINGS = ("whole", "likely", "in part", "refused")
-#: Kinds of the data sets by what they call them: NaVQA's five, OpenEQA's four (short and long text are one).
+#: Kind of answer by its name in the data sets: NaVQA has five, OpenEQA four (short and long text are one).
 _KINDS = {
     "binary": "yes_no",
     "position": "place",
@@ -56,7 +56,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def first_words(question: str) -> str:
-    """The kind of answer by a trivial rule of four lines, beside which ours is reported."""
+    """Return the kind of answer that a question's first words suggest, as a baseline."""
     words = question.casefold().split()
     first, two = words[0] if words else "", " ".join(words[:2])
     if first == "where" or question.casefold().startswith(("can you take me", "can you go")):
@@ -129,7 +129,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 
 def _likely() -> LikelyQuestions:
-    """Return what reads by meaning, its vectors computed."""
+    """Return the classifier of questions by text embeddings, with its vectors computed."""
     from lodestar.language.likely_questions import LikelyQuestions
     from lodestar_eval.phrase_book import phrase_book
 
@@ -143,7 +143,7 @@ def _reading(question: Question) -> str:
 
 
 def _gold(folder: Path) -> dict[str, str]:
-    """The kind of answer by the id of the question."""
+    """Return the true kind of answer by question id. Raises BadOptions for an unknown kind."""
     found = {}
     for line in read_lines(folder / "gold.jsonl"):
         name = line.get("type") or line.get("answer_kind")
@@ -154,7 +154,7 @@ def _gold(folder: Path) -> dict[str, str]:
 
 
 def _among(kind: str, kinds: dict[str, str]) -> str:
-    """The kind, as a text where the data set has no such kind."""
+    """Return `kind` if it is one of the data set's kinds or a refusal, else "text"."""
     return kind if kind in kinds.values() else "text" if not kind.startswith("refused") else kind
 
 

@@ -1,9 +1,8 @@
-"""Real images through the robot's own chain: things found, doubled and false, against labels made by a person."""
+"""Benchmark: the robot's pipeline on real images: objects found, duplicated and false, against labels by a person."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lodestar_eval.options import positive_int
+from lodestar_eval.options import data_folder, positive_int
 from lodestar_eval.registry import BadOptions, Benchmark, Result
 
 if TYPE_CHECKING:
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
     from lodestar_eval.real_images.robot import RecordedRobot
     from lodestar_eval.recordings import Recording
 
-_SEEN_PIXELS, _SEEN_FRAMES = 200, 3  # of a thing from which it counts as seen; those of `TruthConfig`
+# least pixels and frames of an object that count as seen; as in `instance_truth`
+_SEEN_PIXELS, _SEEN_FRAMES = 200, 3
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -81,15 +81,15 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 
 def open_labelled(path: Path | None, labels: Path | None) -> tuple[LabelledRoom, Recording]:
-    """Return the labels and the recording in their map; see the options. Raises BadOptions."""
+    """Return a room's labels, and its recording in their map frame. Raises BadOptions.
+
+    path: None = the default recording. labels: None = the labels that fit the recording.
+    """
     from lodestar_eval.real_images.labels import BadLabels, known_rooms, read_room
     from lodestar_eval.recording_sources import open_recording
     from lodestar_eval.recordings import BadRecording
 
-    if path is None:
-        if not os.environ.get("LODESTAR_DATA"):
-            raise BadOptions("say which recording: --data FOLDER, or LODESTAR_DATA with rgbd_7scenes in it")
-        path = Path(os.environ["LODESTAR_DATA"]) / "rgbd_7scenes"
+    path = data_folder(path, "rgbd_7scenes")
     try:
         open_recording(path)
         rooms = known_rooms()
@@ -113,7 +113,7 @@ def open_labelled(path: Path | None, labels: Path | None) -> tuple[LabelledRoom,
 
 
 def _shows(path: Path, room: LabelledRoom) -> bool:
-    """Return whether the frames of a folder look at most things of a room."""
+    """Return whether the frames in a folder show most of the labelled objects of a room."""
     from lodestar_eval.real_images.labels import STEP, FramePoints
     from lodestar_eval.recording_sources import open_recording
 
@@ -133,7 +133,7 @@ def _walk(
     every: int,
     progress: Callable[[str], None],
 ) -> tuple[Sightings, int]:
-    """Give the frames to the robots, each second one to one of the others; return what was seen, and their number."""
+    """Give each frame to robot "all" and, in turn, to "odd" or "even"; return sightings and frame count."""
     from lodestar_eval.real_images.detecting import RoomDetector, hits_of
     from lodestar_eval.real_images.labels import FramePoints
     from lodestar_eval.real_images.report import Sightings

@@ -1,16 +1,15 @@
-"""Failures induced on the way to a known thing: which the robot overcomes, and whether it knows their cause."""
+"""Benchmark: failures induced on the path to a known object: share overcome, and share with the right diagnosis."""
 
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from lodestar_eval.episode_options import MEASURED, NOISE_NAMES
-from lodestar_eval.options import positive_int, positive_seconds, seed_list
+from lodestar_eval.options import MEASURED, add_search_options
 from lodestar_eval.registry import BadOptions, Benchmark, Result
+from lodestar_eval.report import write_csv
 
 ROWS = (
     "full",
@@ -28,26 +27,12 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--seeds", type=seed_list, default="1-20",
-        help="such as 1-20 (the default, for development); the building's kind follows the seed",
-    )  # fmt: skip
+    add_search_options(parser, "1-20", MEASURED, 300.0, 0.06, of="of buildings, whose kind follows from it")
     parser.add_argument("--rows", type=_names, default=("full",), help=f"of {', '.join(ROWS)} (default full)")
     parser.add_argument(
         "--causes", type=_names, default=(), help="such as DOOR_CLOSED,TARGET_GONE (default all)"
     )
-    parser.add_argument(
-        "--limit-time", type=positive_seconds, default=300.0, metavar="S", help="simulated seconds per search"
-    )
-    parser.add_argument(
-        "--answer-time", type=positive_seconds, default=0.06, metavar="S",
-        help="simulated seconds that an expert takes to answer (default 0.06)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--noise", choices=NOISE_NAMES, default=MEASURED, help="of perception (default %(default)s)"
-    )
     parser.add_argument("--maps", type=Path, metavar="FOLDER", help="keeps the toured maps for the next run")
-    parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
@@ -81,17 +66,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         found += runs
         for run in runs:
             progress(run.line)
-        _write_rows(found, folder)
+        write_csv(folder / "recovery.csv", [run.row() for run in found])
     return result_of(found, time.perf_counter() - began)
-
-
-def _write_rows(found: list, folder: Path) -> None:
-    """Write recovery.csv, one row per search."""
-    rows = [run.row() for run in found]
-    with (folder / "recovery.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)), restval="")
-        writer.writeheader()
-        writer.writerows(rows)
 
 
 BENCHMARK = Benchmark(

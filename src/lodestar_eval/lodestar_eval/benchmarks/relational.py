@@ -1,4 +1,4 @@
-"""Accuracy of relational queries: human sentences over annotated rooms, or generated ones over perceived worlds."""
+"""Benchmark: accuracy of relational queries, of people over annotated rooms or generated over simulated worlds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agreement of a replay through the nodes with the run that was recorded."""
+"""Benchmark: agreement of a replay through the nodes with the recorded run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from lodestar_eval.metrics import mean
 from lodestar_eval.options import positive_seconds, seed_list
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
-_GRIDS, _ENTITIES = 0.98, 0.95  # bounds of issue 18
+_GRIDS, _ENTITIES = 0.98, 0.95  # bars of issue 18
 
 
 @dataclass(frozen=True)
 class ReplayedRun:
-    """One recording and its replay. grid: share of the known cells that agree. both, live, replayed: entities."""
+    """Agreement of a recorded run with its replay. grid: share of known cells that agree. both, live,
+    replayed: numbers of entities in both maps, in the recorded one, and in the replayed one.
+    """
 
     name: str
     grid: float
@@ -24,8 +26,8 @@ class ReplayedRun:
     live: int
     replayed: int
     f1: float
-    inputs: int  # images and clouds that were recorded
-    lost: int  # of them, not heard in the replay by a recorder beside the nodes
+    inputs: int  # number of recorded images and clouds
+    lost: int  # inputs that a recorder beside the nodes did not receive during the replay
     gaps: int
 
 
@@ -42,14 +44,14 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar_eval.demo.session import StackFailed
+    from lodestar_bringup.places import StackError
 
     runs = []
     try:
         for name, recording in _recordings(options, folder, progress):
             runs.append(_compared(name, recording, folder / name.replace(" ", "_"), options.rate))
             progress(f"{name}: grids agree on {runs[-1].grid:.1%}, F1 of entities {runs[-1].f1:.3f}")
-    except StackFailed as error:
+    except StackError as error:
         raise BadOptions(str(error)) from error
     return result_of(runs)
 
@@ -57,7 +59,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 def _recordings(
     options: argparse.Namespace, folder: Path, progress: Callable[[str], None]
 ) -> Iterator[tuple[str, Path]]:
-    """Yield (name, recording) of each run, recorded when it is asked for."""
+    """Yield (name, recording) of each run; a run is recorded when the iterator reaches it."""
     if options.recording:
         yield from ((path.name, path) for path in options.recording)
         return
@@ -91,7 +93,7 @@ def _compared(name: str, recording: Path, folder: Path, rate: float) -> Replayed
 
 
 def result_of(runs: list[ReplayedRun]) -> Result:
-    """Return the metrics, bars and table of these runs."""
+    """Return the metrics, pass thresholds and table of the replays."""
     metrics = {
         "grids_agree": mean([run.grid for run in runs]),
         "entity_f1": mean([run.f1 for run in runs]),

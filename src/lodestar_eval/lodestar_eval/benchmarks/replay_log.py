@@ -1,4 +1,4 @@
-"""Off-policy evaluation of policies on a log of decisions: IPS, self-normalised IPS and doubly robust."""
+"""Benchmark: off-policy evaluation of policies on a log of decisions: IPS, self-normalised IPS and doubly robust."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from lodestar.selection.linucb import ForeignState, LinUcb
 from lodestar.selection.policies import make_policy
 from lodestar.worldmodel.decision_log import read_decisions
 from lodestar_eval.off_policy import (
+    MIN_EFFECTIVE,
     Estimate,
     Evaluation,
     NoSupport,
-    OfflineConfig,
     Sample,
     decay_of,
     evaluate,
@@ -27,7 +27,6 @@ from lodestar_eval.off_policy import (
 from lodestar_eval.options import positive_int
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
-_DEFAULTS = OfflineConfig()
 _TITLE = "Reward per decision, with 95 % intervals by bootstrap"
 _COLUMNS = ("policy", "IPS", "self-normalised IPS", "doubly robust", "effective", "agreement")
 
@@ -47,7 +46,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--min-effective",
         type=positive_int,
-        default=int(_DEFAULTS.min_effective),
+        default=int(MIN_EFFECTIVE),
         metavar="N",
         help="effective sample size below which nothing is estimated (default %(default)s)",
     )
@@ -55,7 +54,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _files(log: Path) -> list[Path]:
-    """Return the log, or every .jsonl below a folder. Raises BadOptions."""
+    """Return the log files: `log` itself, or each .jsonl file in it if it is a folder. Raises BadOptions."""
     if log.is_dir():
         found = sorted(log.rglob("*.jsonl"))
         if not found:
@@ -67,7 +66,7 @@ def _files(log: Path) -> list[Path]:
 
 
 def _names(text: str) -> list[str]:
-    """Return the policies named on the command line. Raises BadOptions."""
+    """Return the names of the policies in an option's text. Raises BadOptions for an unknown one."""
     names = (
         list(policy_names()) if text == "all" else [name.strip() for name in text.split(",") if name.strip()]
     )
@@ -88,14 +87,11 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         samples, arms, features = samples_of(logs, decay)
     except (ValueError, OSError) as error:
         raise BadOptions(str(error)) from error
-    config = OfflineConfig(min_effective=float(options.min_effective))
     found: dict[str, Evaluation] = {}
     refused: dict[str, str] = {}
     for name in names:
         try:
-            found[name] = _evaluate(
-                name, samples, arms, feature_names(features, arms), reward, options, config
-            )
+            found[name] = _evaluate(name, samples, arms, feature_names(features, arms), reward, options)
         except NoSupport as reason:
             refused[name] = str(reason)
             progress(f"{name}: refused: {reason}")
@@ -116,9 +112,11 @@ def _evaluate(
     names: tuple[str, ...],
     reward: str,
     options: argparse.Namespace,
-    config: OfflineConfig,
 ) -> Evaluation:
-    """Evaluate one policy. Raises BadOptions, and NoSupport if the log or the given state does not cover the policy."""
+    """Return the evaluation of one policy.
+
+    Raises BadOptions for an unreadable state, and NoSupport if the log or the state does not fit the policy.
+    """
     policy = make_policy(name, arms, names, np.random.default_rng(options.seed), reward=reward)
     if options.state is not None and isinstance(policy, LinUcb):
         try:
@@ -127,7 +125,9 @@ def _evaluate(
             raise NoSupport(str(error)) from error
         except (ValueError, OSError) as error:
             raise BadOptions(str(error)) from error
-    return evaluate(samples, policy, config, options.state is None, np.random.default_rng(options.seed))
+    return evaluate(
+        samples, policy, options.min_effective, options.state is None, np.random.default_rng(options.seed)
+    )
 
 
 def _text(estimate: Estimate) -> str:
@@ -162,7 +162,7 @@ def _result(
     )
     return Result(
         metrics=metrics,
-        bars=(Bar("effective", min(one.effective for one in found.values()), _DEFAULTS.min_effective),),
+        bars=(Bar("effective", min(one.effective for one in found.values()), MIN_EFFECTIVE),),
         tables=tuple(tables),
         notes=(
             f"{first.decisions} decisions of {first.runs} runs with the features {features!r}; more than one expert "

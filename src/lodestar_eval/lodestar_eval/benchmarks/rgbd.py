@@ -1,4 +1,4 @@
-"""Mapping of a real RGB-D recording with class-agnostic segments."""
+"""Benchmark: mapping of a real RGB-D recording with class-agnostic segments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lodestar.perception.frames import RgbdFrame, SegmentedFrame
     from lodestar_eval.recordings import Recording
 
-_RATE_BOUND = 15.0  # frames per second that the map must keep up with (DESIGN section 6)
+_RATE_BOUND = 15.0  # bar: frames per second that the map must process (DESIGN section 6)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass
 class _Mapped:
-    """A mapped recording. seconds: stage -> processor seconds of each frame (one thread)."""
+    """Result of mapping a recording. seconds: stage -> processor seconds of each frame (one thread)."""
 
     voxels: SemanticVoxelMap
     seconds: dict[str, list[float]] = field(
@@ -93,7 +93,7 @@ def _confirmed(voxels: SemanticVoxelMap) -> int:
 
 
 def _result(recording: Recording, mapped: _Mapped, folder: Path) -> Result:
-    from lodestar.mapping.mesh import write_ply
+    from lodestar.mapping.voxels.mesh import write_ply
     from lodestar_eval.portrait import instance_colors, save_portrait
 
     mesh = mapped.voxels.mesh()

@@ -1,11 +1,10 @@
-"""Log loss and calibration of the room belief in buildings of annotated rooms of which a part was seen."""
+"""Benchmark: log loss and calibration of the room belief in partly seen buildings of annotated rooms."""
 
 from __future__ import annotations
 
 import argparse
 import itertools
 import math
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,15 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lodestar_eval.metrics import bootstrap_interval, mean
-from lodestar_eval.options import positive_int, seed_list
+from lodestar_eval.options import data_folder, positive_int, seed_list
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
 if TYPE_CHECKING:
     from lodestar.experts.config import BeliefConfig
     from lodestar_eval.belief_trials import Told, Trial
 
-_EDGES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)  # of the reliability table
-SCANNED = "scanned"  # rooms of people, of the half that served for nothing
+_EDGES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)  # edges of the probability bins in the reliability table
+SCANNED = "scanned"  # name of the source with real scanned rooms, from the half used for no tuning
 WORLDS = ("apartment", "office", "warehouse")
 
 
@@ -88,7 +87,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 
 def variants(config: BeliefConfig) -> dict[str, BeliefConfig]:
-    """Return the belief, and the weights by co-occurrence alone that came before it."""
+    """Return the belief as configured, and the earlier variant with weights by co-occurrence alone."""
     before = replace(
         config, near_trust=0.5, room_trust=0.0, evidence_trust=0.0, plate_trust=0.0, bounds=(0.25, 6.0)
     )
@@ -99,11 +98,7 @@ def _sources(options: argparse.Namespace) -> Iterator[tuple[str, Iterator[Trial]
     from lodestar_eval.belief_trials import mixed_trials, scanned_rooms
     from lodestar_eval.referit import BadData, load_rooms
 
-    data = options.data
-    if data is None:
-        if not os.environ.get("LODESTAR_DATA"):
-            raise BadOptions("set LODESTAR_DATA, or give --data")
-        data = Path(os.environ["LODESTAR_DATA"]) / "nr3d_dev"
+    data = data_folder(options.data, "nr3d_dev")
     try:
         rooms = scanned_rooms(load_rooms(data, options.half).entities)
     except BadData as error:
@@ -127,7 +122,7 @@ def _simulated(kind: str, seeds: Sequence[int], count: int) -> Iterator[Trial]:
 
 
 def scores(told: Sequence[Told]) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Return metrics and the row of a table. Log losses are in nats; a gain is that on a uniform distribution."""
+    """Return metrics and their table row. Log losses are in nats; a gain is relative to a uniform distribution."""
     rooms = np.array([-math.log(max(float(one.rooms[one.room]), 1e-12)) for one in told])
     cells = np.array([-math.log(one.cell) for one in told])
     even = np.array([math.log(one.cells) for one in told])
@@ -147,7 +142,7 @@ def scores(told: Sequence[Told]) -> tuple[dict[str, float], tuple[str, ...]]:
 
 
 def reliability(told: Sequence[Told], title: str) -> Table:
-    """Return how often the target was in a room, by the probability that was told for it."""
+    """Return a table of the frequency with which the target was in a room, by the probability given for that room."""
     chances = np.concatenate([one.rooms for one in told])
     right = np.concatenate([np.arange(len(one.rooms)) == one.room for one in told])
     rows = []

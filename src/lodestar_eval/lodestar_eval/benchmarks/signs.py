@@ -1,4 +1,4 @@
-"""Signs in simulated buildings: what is read of them, and rooms that are found by their numbers."""
+"""Benchmark: signs read in simulated buildings, and rooms found by their numbers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     try:
         reader = parts.sign_reader(config)
         assert reader is not None
-        reader.read(np.full((64, 64, 3), 200, np.uint8))  # loads it
+        reader.read(np.full((64, 64, 3), 200, np.uint8))  # the first call loads the model
     except DetectorUnavailable as error:
         raise BadOptions(str(error)) from error
     kinds = KINDS if options.kinds == "all" else tuple(options.kinds.split(","))
@@ -55,7 +55,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     for seed in options.seeds.values:
         world = world_from_spec("office?signs=1", seed)
         if not options.skip_reading:
-            own = list(sign_trials(world, seed, reader, config, kinds))
+            own = list(sign_trials(world, seed, reader, kinds))
             read += own
             progress(f"office {seed}: {sum(one.right for one in own)} of {len(own)} signs read")
         trial = None if options.skip_rooms else room_trial(world, seed, phrase_book())

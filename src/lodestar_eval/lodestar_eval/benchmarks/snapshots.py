@@ -1,4 +1,4 @@
-"""Images that stand for all entities: how few suffice, and how well they show them."""
+"""Benchmark: snapshots, images that together show all entities: their number, and how well they show the entities."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar.memory.config import SnapshotConfig
 from lodestar_eval.options import positive_int, positive_seconds
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
-_COVER = 1.25  # issue 16: snapshots over greedy set cover
-_INCREMENTAL = 1.3  # issue 16: incremental over batch
-_FRAMES = 0.08  # issue 16: of the frames that a tour of 20 minutes saw at 1 Hz
-_GROWTH = 1.5  # time of an update at ten times the scene; chosen
-_SIZES = ((300, 200), (3_000, 2_000))  # entities, keyframes
+_COVER = 1.25  # bar of issue 16: number of snapshots relative to greedy set cover
+_INCREMENTAL = 1.3  # bar of issue 16: number of snapshots, incremental relative to batch
+_FRAMES = 0.08  # bar of issue 16: share of the frames of a 20-minute tour at 1 Hz
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -27,17 +24,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds", type=positive_seconds, default=1200.0, help="of the tour, simulated (default 1200)"
     )
-    parser.add_argument(
-        "--scale", action="store_true", help="time of an update against the scene's size instead"
-    )
-    parser.add_argument("--cycles", type=positive_int, default=200, help="with --scale (default 200)")
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    if sum((options.data is not None, options.world is not None, options.scale)) != 1:
-        raise BadOptions("give one of --data FOLDER, --world SPEC and --scale")
-    if options.scale:
-        return _run_scale(options.cycles, progress)
+    if (options.data is None) == (options.world is None):
+        raise BadOptions("give one of --data FOLDER and --world SPEC")
     if options.world is not None:
         return _run_world(options, folder, progress)
     return _run_data(options)
@@ -48,12 +39,11 @@ def _run_data(options: argparse.Namespace) -> Result:
     from lodestar_eval.reverie import load_buildings
     from lodestar_eval.snapshot_images import RULES, kept_images
 
-    config = SnapshotConfig()
     try:
         buildings = load_buildings(options.data)
     except BadData as error:
         raise BadOptions(str(error)) from error
-    kept = {building.name: kept_images(building, config) for building in buildings}
+    kept = {building.name: kept_images(building) for building in buildings}
     metrics: dict[str, float] = {"images": sum(len(building.boxes) for building in buildings)}
     metrics["objects"] = sum(len(building.places) for building in buildings)
     rows = []
@@ -81,7 +71,7 @@ def _run_data(options: argparse.Namespace) -> Result:
         "mean score of an object's image",
     )
     tables = (Table("Images kept, by building", columns, tuple(rows)),)
-    return Result(metrics, bars, tables, notes=_NOTES, config={"snapshots": repr(config)})
+    return Result(metrics, bars, tables, notes=_NOTES)
 
 
 def _run_world(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
@@ -90,8 +80,7 @@ def _run_world(options: argparse.Namespace, folder: Path, progress: Callable[[st
 
     with tempfile.TemporaryDirectory(dir=folder) as images:
         try:
-            config = SnapshotConfig()
-            tour = SnapshotTour(options.world, options.seed, options.seconds, Path(images) / "images", config)
+            tour = SnapshotTour(options.world, options.seed, options.seconds, Path(images) / "images")
         except WorldError as error:
             raise BadOptions(str(error)) from error
         found = tour.run(progress)
@@ -111,28 +100,6 @@ def _run_world(options: argparse.Namespace, folder: Path, progress: Callable[[st
     return Result({key: float(value) for key, value in metrics.items()}, bars, notes=_WORLD_NOTES)
 
 
-def _run_scale(cycles: int, progress: Callable[[str], None]) -> Result:
-    from lodestar_eval.snapshot_scale import update_times
-
-    metrics: dict[str, float] = {}
-    rows = []
-    for things, keyframes in _SIZES:
-        times = update_times(things, keyframes, cycles)
-        for kind, values in times.items():
-            middle, high = float(np.median(values)), float(np.percentile(values, 95))
-            metrics |= {f"{things}.{kind}_ms": middle, f"{things}.{kind}_p95_ms": high}
-            rows.append((f"{things:,}", f"{keyframes:,}", kind, f"{middle:.2f}", f"{high:.2f}"))
-        progress(f"{things:,} entities, {keyframes:,} keyframes: done")
-    bars = []
-    (small, _), (large, _) = _SIZES
-    for kind in times:
-        ratio = metrics[f"{large}.{kind}_ms"] / metrics[f"{small}.{kind}_ms"]
-        metrics[f"{kind}_ratio"] = ratio
-        bars.append(Bar(f"{kind}: at {large:,} / at {small:,} entities", ratio, _GROWTH, at_least=False))
-    columns = ("entities", "keyframes", "what", "median, ms", "p95, ms")
-    return Result(metrics, tuple(bars), (Table("Processor time of an update", columns, tuple(rows)),))
-
-
 _NOTES = (
     "`ours` clusters all images at once, `incremental` gets them one by one in the order of a walk, `algorithm_1` is "
     "SnapMem's as printed, with 2-means over the places of the objects, `greedy` is greedy set cover. An object counts "
@@ -147,7 +114,7 @@ _WORLD_NOTES = (
 
 BENCHMARK = Benchmark(
     "snapshots",
-    "Images that stand for all entities: how few, how true, how quickly found and updated.",
+    "Images that stand for all entities: how few, and how true.",
     _add_options,
     _run,
 )

@@ -1,21 +1,19 @@
-"""State tracking: what is believed of things out of view while some of them move, vanish and appear."""
+"""Benchmark: beliefs about objects out of view while some of them move, vanish and appear."""
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lodestar_eval.episode_options import NOISE_NAMES
 from lodestar_eval.metrics import mean, paired_difference, share
-from lodestar_eval.options import positive_int, seed_list
+from lodestar_eval.options import add_search_options
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
-from lodestar_eval.trials import worker_pool
+from lodestar_eval.trials import run_jobs
 
 if TYPE_CHECKING:
     from lodestar_eval.settings import EpisodeSettings
@@ -29,9 +27,7 @@ _RIVALS = _ROWS[1:]
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--world", default="apartment", help="kind of building (default apartment)")
-    parser.add_argument("--seeds", type=seed_list, default="731-740", help="such as 731-740 (the default)")
-    parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
-    parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
+    add_search_options(parser, "731-740", "mild")
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
@@ -40,7 +36,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     settings = EpisodeSettings(robot=robot_config(NOISES[options.noise]))
     began, found, left_out = time.perf_counter(), [], []
     jobs = [(options.world, seed, settings) for seed in options.seeds.values]
-    for seed, outcome in _outcomes(jobs, options.jobs):
+    for seed, outcome in run_jobs(_tour, jobs, options.jobs):
         if outcome is None:
             left_out.append(seed)
             continue
@@ -53,33 +49,20 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     return result_of(found, time.perf_counter() - began, left_out)
 
 
-def _tour(spec: str, seed: int, settings: EpisodeSettings) -> TourOutcome | None:
-    """Return the outcome of a tour; None where too few things of the building can change."""
+def _tour(spec: str, seed: int, settings: EpisodeSettings) -> tuple[int, TourOutcome | None]:
+    """Return the seed and the outcome of a tour; None if too few objects of the building can change."""
     from lodestar_eval.phrase_book import phrase_book
     from lodestar_eval.state_tracking import track
     from lodestar_sim.worlds import WorldError
 
     try:
-        return track(spec, seed, settings, phrase_book())
+        return seed, track(spec, seed, settings, phrase_book())
     except WorldError:
-        return None
-
-
-def _outcomes(
-    jobs: Sequence[tuple[str, int, EpisodeSettings]], workers: int
-) -> Iterator[tuple[int, TourOutcome | None]]:
-    if workers == 1:
-        for job in jobs:
-            yield job[1], _tour(*job)
-        return
-    with worker_pool(workers) as pool:
-        several = {pool.submit(_tour, *job): job[1] for job in jobs}
-        for future in as_completed(several):
-            yield several[future], future.result()
+        return seed, None
 
 
 def result_of(found: Sequence[TourOutcome], wall: float, left_out: Sequence[int] = ()) -> Result:
-    """Return metrics, bars and tables. Differences are paired over buildings, with 95 % bootstrap intervals."""
+    """Return metrics, pass thresholds and tables; differences are paired over buildings."""
     metrics: dict[str, float] = {
         "tours": float(len(found)),
         "changes": float(sum(one.fates for one in found)),
@@ -133,7 +116,7 @@ def result_of(found: Sequence[TourOutcome], wall: float, left_out: Sequence[int]
 
 
 def _questions(found: Sequence[TourOutcome]) -> tuple[dict[str, float], Table]:
-    """Return the query success rate (VLM-DEWM table 4) of each row and difficulty, and its table."""
+    """Return the query success rate (VLM-DEWM table 4) of each method by difficulty, and its table."""
     from lodestar_eval.state_questions import COUNTS
 
     metrics: dict[str, float] = {}

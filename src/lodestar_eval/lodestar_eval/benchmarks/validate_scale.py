@@ -1,4 +1,4 @@
-"""Load test of the validation of traces: time of one check against the number of entities, and what it refuses."""
+"""Benchmark: time to check an action trace, by number of entities, and correctness of the refusals."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from lodestar_eval.validation_world import ValidationWorld
 
 _SIZES = "300,3000,30000"
-_LIMIT_MS = 10.0  # p95 at the largest size (DESIGN section 6)
-_KINDS = 200  # different captions
+_LIMIT_MS = 10.0  # ms, bar: p95 at the largest size (DESIGN section 6)
+_KINDS = 200  # number of different captions
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -75,9 +75,9 @@ def _measure(size: int, traces: int, rng: np.random.Generator) -> tuple[dict[str
     world = make_world(size, _KINDS, rng)
     gc.collect()
     thresholds = gc.get_threshold()
-    gc.set_threshold(thresholds[0], thresholds[1], 10**9)  # as the goal selector does while the robot drives
+    gc.set_threshold(thresholds[0], thresholds[1], 10**9)  # as in the goal selector while the robot drives
     validator = TraceValidator(world, WorldModelConfig().validation)
-    validator.check(trace_of(world, rng))  # compiles
+    validator.check(trace_of(world, rng))  # the first call compiles
     times, wrong = [], 0
     for number in range(traces):
         trace = trace_of(world, rng)
@@ -98,7 +98,7 @@ def _measure(size: int, traces: int, rng: np.random.Generator) -> tuple[dict[str
 
 
 def _fresh(validator: TraceValidator, world: ValidationWorld, trace: Trace) -> float:
-    """Return the seconds of a check on a grid that nothing is known of yet."""
+    """Return the seconds to check a trace on a new copy of the grid, for which nothing is cached."""
     assert world.grid is not None
     world.grid = replace(world.grid, cells=world.grid.cells.copy())
     began = time.perf_counter()

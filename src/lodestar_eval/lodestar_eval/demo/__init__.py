@@ -1,1 +1,1 @@
-"""`python -m lodestar_eval.demo`: one directive in one building, over the real nodes, with a report."""
+"""`python -m lodestar_eval.demo`: run one directive in one building on the real nodes, and write a report."""

@@ -10,8 +10,10 @@ import argparse
 import signal
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from traceback import print_exc
 from typing import TYPE_CHECKING
 
 import psutil
@@ -36,18 +38,37 @@ def main(arguments: list[str] | None = None, began: float | None = None) -> int:
     options = _parse(arguments)
     if isinstance(options, int):
         return options
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM cleans up like Ctrl-C
+    for number in (signal.SIGTERM, signal.SIGHUP):  # a closed terminal cleans up like Ctrl-C, without nohup
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
     line = ProgressLine()
-    options.page = _open_page(options.console, line)
+    options.page, options.begun = None, ""
     try:
+        options.page = _open_page(options.console, line)
         return _run(options, line, began)
+    except KeyboardInterrupt:
+        return _unfinished(
+            options, line, "Interrupted before the search began; everything is stopped.", EXIT_INTERRUPTED
+        )
     finally:
         if options.page is not None:
             options.page.close()
 
 
+def _unfinished(options: argparse.Namespace, line: ProgressLine, reason: str, status: int) -> int:
+    """Say why there was no search, on the screen and in the report if it was begun; return the exit status."""
+    text = f"{reason.splitlines()[0].rstrip('.')}."
+    if options.begun:
+        from lodestar_eval.demo.unfinished import write_unfinished
+
+        with suppress(OSError):
+            text += f" Report: {write_unfinished(options.out, options.begun, reason)}"
+    line.note(text)
+    return status
+
+
 def _open_page(console: str, line: ProgressLine) -> DemoPage | None:
-    """Return the page in the browser and print its link; None where it is not wanted, or stdout is no terminal."""
+    """Serve the demo's page and print its link; return None if it is not wanted or stdout is no terminal."""
     if console == "off" or (console == "auto" and not sys.stdout.isatty()):
         return None
     from lodestar_eval.demo.page import demo_page
@@ -58,13 +79,12 @@ def _open_page(console: str, line: ProgressLine) -> DemoPage | None:
 
 
 def _run(options: argparse.Namespace, line: ProgressLine, began: float) -> int:
-    """Make the building, run the session; return the exit status."""
+    """Make the building and run the session; return the exit status."""
     from lodestar_bringup.stack import stack
     from lodestar_bringup.starter import prepare as load_libraries
 
-    load_libraries(
-        stack("sim", StackOptions(console=options.page is not None))
-    )  # the nodes', while this process makes the building
+    # libraries of the nodes, loaded while this process makes the building
+    load_libraries(stack("sim", StackOptions(console=options.page is not None)))
     from lodestar.language.directive import DirectiveError
     from lodestar_eval.tasks import prepare
     from lodestar_sim.worlds import WorldError
@@ -74,28 +94,36 @@ def _run(options: argparse.Namespace, line: ProgressLine, began: float) -> int:
     try:
         prepared = prepare(with_kind(options.world, options.kind), options.seed, options.directive)
     except (WorldError, DirectiveError) as error:
-        print(f"lodestar demo: error: {error}", file=sys.stderr)
-        return EXIT_USAGE
-    except KeyboardInterrupt:
-        return EXIT_INTERRUPTED
-    from lodestar_eval.demo.session import Interrupted, StackFailed, run_session
-    from lodestar_eval.demo.unfinished import begin_report, write_unfinished
+        return _refused(str(error))
+    from lodestar_eval.demo.unfinished import begin_report, quiet
 
-    directive = prepared.task.directive
-    begin_report(options.out, directive)
     world = replace(prepared.world, start=prepared.task.start)
-    world.save(options.out / "world.json")
     try:
-        found = run_session(prepared, world, options, line, began)
-        return EXIT_FOUND if found else EXIT_NOT_FOUND
-    except StackFailed as error:
-        write_unfinished(options.out, directive, f"The nodes failed:\n\n```\n{error}\n```")
-        line.note(f"lodestar demo: error: {error}")
-        return EXIT_STACK
-    except (Interrupted, KeyboardInterrupt):
-        page = write_unfinished(options.out, directive, "The run was interrupted; the robot was stopped.")
-        line.note(f"Interrupted; everything is stopped. {page} says so.")
-        return EXIT_INTERRUPTED
+        begin_report(options.out, prepared.task.directive)
+        world.save(options.out / "world.json")
+        log = (options.out / "log" / "demo.log").open("a", buffering=1)
+    except OSError as error:
+        return _refused(f"nothing can be written to {options.out}: {error.strerror}")
+    options.begun = prepared.task.directive
+    with quiet(log):
+        from lodestar_bringup.places import StackError
+        from lodestar_eval.demo.session import INTERRUPTED, run_session
+
+        try:
+            record = run_session(prepared, world, options, line, began)
+        except (StackError, OSError) as error:
+            return _unfinished(options, line, f"The nodes failed: {error}", EXIT_STACK)
+        except Exception:
+            print_exc()
+            return _unfinished(options, line, f"The demo failed; {log.name} says how.", EXIT_STACK)
+    if record.ending:
+        return EXIT_INTERRUPTED if record.ending == INTERRUPTED else EXIT_STACK
+    return EXIT_FOUND if record.success else EXIT_NOT_FOUND
+
+
+def _refused(reason: str) -> int:
+    print(f"lodestar demo: error: {reason}", file=sys.stderr)
+    return EXIT_USAGE
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace | int:
@@ -104,34 +132,26 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace | int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--directive", default=None, help='such as "find the red chair next to the desk"')
-    parser.add_argument("--seed", type=int, default=1, help="of the building and of every noise (default 1)")
-    parser.add_argument(
+    add = parser.add_argument
+    add("--directive", default=None, help='such as "find the red chair next to the desk"')
+    add("--seed", type=int, default=1, help="of the building and of every noise (default 1)")
+    add(
         "--world", default="apartment",
         help="apartment (default), office, warehouse, a world file, or the folder of a real occupancy map",
     )  # fmt: skip
-    parser.add_argument(
-        "--kind",
-        choices=("apartment", "office", "warehouse"),
-        help="as what a map is furnished (default office)",
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path("out/demo"), metavar="FOLDER", help="default out/demo"
-    )
-    parser.add_argument(
-        "--perception",
-        choices=PERCEPTION,
-        default=PERCEPTION[0],
+    kinds = ("apartment", "office", "warehouse")
+    add("--kind", choices=kinds, help="as what a map is furnished (default office)")
+    add("--out", type=Path, default=Path("out/demo"), metavar="FOLDER", help="default out/demo")
+    add(
+        "--perception", choices=PERCEPTION, default=PERCEPTION[0],
         help="profile (default): the simulator's labels; on its colour images, nanodet: NanoDet (make detector); "
         "network: the packaged network",
-    )
-    parser.add_argument(
-        "--console",
-        choices=("auto", "on", "off"),
-        default="auto",
+    )  # fmt: skip
+    add(
+        "--console", choices=("auto", "on", "off"), default="auto",
         help="a page in the browser, which stays until Ctrl-C; auto (default): where stdout is a terminal",
-    )
-    parser.add_argument(
+    )  # fmt: skip
+    add(
         "--time-limit",
         type=positive_seconds,
         default=900.0,
@@ -143,14 +163,9 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace | int:
     except SystemExit as stop:  # argparse has printed the error or its help
         return int(stop.code or 0)
     if options.directive is not None and not options.directive.strip():
-        print(
-            'lodestar demo: error: the directive is empty; write for example "find the red chair"',
-            file=sys.stderr,
-        )
-        return EXIT_USAGE
+        return _refused('the directive is empty; write for example "find the red chair"')
     if options.out.exists() and not options.out.is_dir():
-        print(f"lodestar demo: error: {options.out} is not a folder", file=sys.stderr)
-        return EXIT_USAGE
+        return _refused(f"{options.out} is not a folder")
     return options
 
 

@@ -6,33 +6,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.language.directive import Directive, Step, StepKind
+from lodestar.language.directive import Directive, StepKind
 from lodestar_eval.demo.record import RunRecord
 from lodestar_sim.judge import judge_find, things_meant
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.worlds import World
 
-_VIEW_SIZE = (960, 720)  # pixels
+_VIEW_SIZE = (960, 720)  # pixels, width and height
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """A picture of a claim. view: (H, W, 3) uint8. mask: (H, W) bool, the target's pixels."""
+    """Picture of a claimed success. view: (H, W, 3) uint8. mask: (H, W) bool, the target's pixels."""
 
     view: np.ndarray
     mask: np.ndarray
     caption: str
 
 
-def targets_of(world: World, step: Step) -> tuple[int, ...]:
-    """Ids of what a step may mean in a world as it stands at the start."""
-    return things_meant(world, step)
-
-
 def claims_of(record: RunRecord, directive: Directive) -> list[tuple[int, float]]:
-    """Return the steps in which the robot claimed a find, by index, with the times at which the claims were received.
+    """Return (index, stamp at which its end was received) of each step in which the robot claimed a find.
 
-    A step also ends if it fails and the robot returns, so only steps with enough named entities count.
+    A failed step has an end too, so a step counts only if the robot named as many entities as it and the
+    steps before it ask for.
     """
     left = len(record.claimed_entities)
     claims: list[tuple[int, float]] = []
@@ -46,22 +42,23 @@ def claims_of(record: RunRecord, directive: Directive) -> list[tuple[int, float]
 
 
 def _finds(directive: Directive) -> list[int]:
-    """Indices of the steps that find something."""
+    """Return the indices of the steps that find an object."""
     return [i for i, step in enumerate(directive.steps) if step.kind is StepKind.FIND]
 
 
 def arrivals_of(
     world: World, record: RunRecord, directive: Directive, targets: tuple[int, ...]
 ) -> list[Arrival]:
-    """Return one picture per claim, from the robot's pose then; without claims, one of the end.
+    """Return one picture per claim, from the robot's pose at that time.
 
-    targets: ids of the targets of the last step that has any.
+    Without claims, the only picture is from the final pose. targets: ids of the targets of the last step that
+    finds an object.
     """
     finds = _finds(directive)
     arrivals = []
     for index, stamp in claims_of(record, directive):
         step = directive.steps[index]
-        meant = targets if index == finds[-1] else targets_of(world, step)
+        meant = targets if index == finds[-1] else things_meant(world, step)
         then = world.at(stamp)
         pose = record.pose_at_claim(stamp)
         verdict = judge_find(then, pose, meant)

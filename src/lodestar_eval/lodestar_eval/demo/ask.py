@@ -1,8 +1,8 @@
 """`make ask QUESTION="when did you last see the mug?"`: ask the memory of the last demo, without a running stack.
 
-The map that the demo saved at its end gives scene, rooms and floor. Without it only the memory is at hand: what was
-never remembered is not known, and no share of the floor is told. Exit status: 0 answered; 1 it does not know; 2 the
-question or the memory cannot be used.
+The map that the demo saved at its end gives scene, rooms and floor. Without it only the memory is used: objects that
+were never remembered are unknown, and no share of the floor is reported. Exit status: 0 answered; 1 no answer known;
+2 the question or the memory cannot be used.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 @dataclass(frozen=True)
 class _Around:
-    """Knowledge beside the memories. grid: None = no plan was saved."""
+    """Scene and floor plan that complement the memories. grid: None = no floor plan was saved."""
 
     scene: SceneMirror
     grid: OccupancyGrid2D | None = None
@@ -87,10 +87,10 @@ class _Around:
 def answered(
     question: Question, folder: Path, saved: Path | None = None, book: PhraseBook | None = None
 ) -> tuple[Answer, float]:
-    """Return the answer of a memory's folder, as of its last memory, and that time in seconds.
+    """Answer a question from a memory's folder; return the answer and the time of the last memory, s.
 
-    saved: folder of the map; one that is missing, or of another map than the memory's, is left out.
-    Raises StoreError, with what to do, where the store cannot be used or has nothing.
+    saved: folder of the map; ignored if missing or if it is not the map of the memory. Raises StoreError, with
+    advice, if the store cannot be used or is empty.
     """
     config = EpisodeSettings().robot
     book = book or PhraseBook(SentenceTransformerEmbedder())
@@ -110,7 +110,7 @@ def answered(
 
 
 def _around(saved: Path | None, config: RobotConfig, book: PhraseBook, last: Memory) -> _Around:
-    """Return the scene and the plan of the saved map, if it is the one that the memories belong to."""
+    """Return the scene and plan of the saved map if the memories belong to it, else an empty scene."""
     nothing = _Around(SceneMirror())
     if saved is None or not saved.is_dir():
         return nothing
@@ -127,7 +127,7 @@ def _around(saved: Path | None, config: RobotConfig, book: PhraseBook, last: Mem
 
 
 def _last(store: MemoryStore) -> Memory:
-    """Return the last memory of a place. Raises StoreError where there is none."""
+    """Return the newest memory, and set its map in the store. Raises StoreError if there is none."""
     for identity in reversed(store.identities()):
         memory = store.get(identity)
         store.use_map(memory.map)

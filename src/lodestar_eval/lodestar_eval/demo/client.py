@@ -10,53 +10,44 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import rclpy
 from nav2_msgs.action import NavigateToPose
 from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.action import ActionClient
-from rclpy.context import Context
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 
 from lodestar.experts.registry import experts
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.scene.config import SceneConfig
 from lodestar.scene.records import Entity
+from lodestar.scene.regions import RegionMap
 from lodestar.worldmodel.decision_log import values_of
 from lodestar_eval.demo.growing_map import GrowingMap
+from lodestar_eval.demo.narrator import Progress
+from lodestar_eval.live.side_node import SideNode
 from lodestar_interfaces.action import FollowDirective, ProposeGoal, SaveMap
-from lodestar_interfaces.msg import Decision, SceneDelta, SimStatus
+from lodestar_interfaces.msg import Decision, RegionArray, SceneDelta, SimStatus
 from lodestar_interfaces.srv import EmbedTexts, GetEntities
 from lodestar_ros import conversions, qos
+from lodestar_ros.client_watch import OwnedGoal
 from lodestar_ros.conversions_agent import decision_from_msg
+from lodestar_ros.conversions_regions import regions_from_msg
 from lodestar_ros.conversions_scene import scene_from_msg
 from lodestar_ros.sent_goal import SentGoal
 
-_ACCEPT_TIMEOUT = 20.0  # s of wall time for an answer to the goal
-_SAVE_TIMEOUT = 60.0  # s of wall time for a map to be saved
+_ACCEPT_TIMEOUT = 20.0  # s of wall time until the goal is accepted or rejected
+SAVE_TIMEOUT = 60.0  # s of wall time to save a map
 _PATH_INTERVAL = 0.1  # s of simulated time between two kept poses
 
 
 class DirectiveRejected(RuntimeError):
-    """The goal selector did not accept the directive."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """The newest feedback. coverage: m^2 known free. step: of the directive, by index."""
-
-    phase: str = "STARTING"
-    expert: str = ""
-    distance_remaining: float = float("nan")
-    distance_travelled: float = 0.0
-    coverage: float = 0.0
-    text: str = ""
-    step: int = 0
+    """Raised if the goal selector did not accept the directive."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The action's result."""
+    """Result of the action `follow_directive`.
+
+    searched_share: share of the reachable floor that was looked at; NaN = unknown.
+    """
 
     success: bool
     error_code: int
@@ -65,15 +56,15 @@ class Outcome:
     nearest_matches: tuple[int, ...]
     duration: float
     report: str
+    searched_share: float = float("nan")
 
 
 class DemoClient:
-    """Receive messages from construction to `close`, on one thread; each fact is replaced by the newest."""
+    """Receives messages on one thread, from construction to `close`, and keeps the newest of each kind."""
 
     def __init__(self, domain_id: int) -> None:
-        self._context = Context()
-        rclpy.init(context=self._context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
-        self.node = Node("lodestar_demo", context=self._context, start_parameter_services=False)
+        self._side = SideNode("lodestar_demo", domain_id)
+        self.node = self._side.node
         self._lock = threading.Lock()
         self._path: list[tuple[float, float, float, float]] = []
         self._decisions: list[dict[str, Any]] = []
@@ -82,6 +73,7 @@ class DemoClient:
         self.ended = float("nan")  # simulated stamp of the result, seconds
         self._entities: dict[int, Entity] = {}
         self._grid: OccupancyGrid2D | None = None
+        self._rooms = RegionMap(SceneConfig.region_reach)
         self.grown = GrowingMap()
         self.status: SimStatus | None = None
         self.progress = Progress()
@@ -90,10 +82,7 @@ class DemoClient:
         self._outcome: Outcome | None = None
         self.finished = threading.Event()
         self._connect()
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
-        self._thread = threading.Thread(target=self._spin, name="demo-client", daemon=True)
-        self._thread.start()
+        self._side.start()
 
     def _connect(self) -> None:
         node = self.node
@@ -101,7 +90,9 @@ class DemoClient:
         node.create_subscription(SimStatus, "sim/status", self._on_status, qos.EVENT)
         node.create_subscription(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
         node.create_subscription(SceneDelta, "scene_dictionary/entities", self._on_entities, qos.EVENT)
+        node.create_subscription(RegionArray, "scene_dictionary/regions", self._on_regions, qos.LATCHED)
         node.create_subscription(Decision, "goal_selector/decision", self._on_decision, qos.EVENT)
+        self._owner = OwnedGoal(node)
         self._follow = ActionClient(node, FollowDirective, "follow_directive")
         self._get_entities = node.create_client(GetEntities, "scene_dictionary/get_entities")
         self._needed: dict[str, Callable[[], bool]] = {
@@ -118,14 +109,8 @@ class DemoClient:
             client = ActionClient(node, ProposeGoal, f"{spec.node}/propose")
             self._needed[f"{spec.node} (propose)"] = client.server_is_ready
 
-    def _spin(self) -> None:
-        try:
-            self._executor.spin()
-        except rclpy.executors.ExternalShutdownException:
-            return
-
     def missing(self) -> list[str]:
-        """Return the nodes that have not appeared yet, with the interfaces they should offer."""
+        """Return the nodes whose interfaces have not appeared yet, each named with these interfaces."""
         return [name for name, ready in self._needed.items() if not ready()]
 
     # --- the directive -------------------------------------------------------------------------------
@@ -134,7 +119,7 @@ class DemoClient:
         """Send the directive; `finished` is set when it ends. Raises DirectiveRejected."""
         goal = FollowDirective.Goal(text=directive, time_limit=conversions.duration_to_msg(time_limit))
         answered = threading.Event()
-        sent = SentGoal(self._follow, FollowDirective, goal, self._on_feedback)
+        sent = SentGoal(self._follow, FollowDirective, self._owner.mark(goal), self._on_feedback)
         sent.answer.add_done_callback(lambda _: answered.set())
         if not answered.wait(_ACCEPT_TIMEOUT):
             sent.cancel()
@@ -153,7 +138,7 @@ class DemoClient:
 
     @property
     def outcome(self) -> Outcome | None:
-        """Return the action's result; None before it."""
+        """Return the action's result; None while it runs."""
         return self._outcome
 
     # --- facts ---------------------------------------------------------------------------------------
@@ -170,6 +155,25 @@ class DemoClient:
         return self._grid
 
     @property
+    def rooms(self) -> RegionMap:
+        """Return the newest rooms."""
+        return self._rooms
+
+    def room_at(self, place: tuple[float, float] | None) -> str:
+        """Return the name of the room at a place (x, y) in map; "" if it has none."""
+        rooms = self._rooms
+        if place is None or rooms.is_empty:
+            return ""
+        region = rooms.regions.get(int(rooms.at(np.array([place]))[0]))
+        return region.label if region is not None else ""
+
+    @property
+    def seen(self) -> dict[int, Entity]:
+        """Return the entities by id, from the scene deltas received so far."""
+        with self._lock:
+            return dict(self._entities)
+
+    @property
     def decisions(self) -> list[dict[str, Any]]:
         """Return every decision record so far, as in the decision log."""
         with self._lock:
@@ -177,12 +181,12 @@ class DemoClient:
 
     @property
     def step_begins(self) -> tuple[tuple[int, float], ...]:
-        """Return the directive's steps from the second on, by index, with the received times of their starts."""
+        """Return (index, stamp at which its start was received) of the directive's second and later steps."""
         with self._lock:
             return tuple(self._step_begins)
 
     def entities(self, timeout: float = 5.0) -> dict[int, Entity]:
-        """Return all entities, paged from the scene dictionary; those of the deltas if it does not answer."""
+        """Return all entities by id, in pages from the scene dictionary; `seen` if it does not answer."""
         collected: dict[int, Entity] = {}
         request = GetEntities.Request()
         while True:
@@ -190,8 +194,7 @@ class DemoClient:
             future = self._get_entities.call_async(request)
             future.add_done_callback(lambda _, event=answered: event.set())
             if not answered.wait(timeout) or future.result() is None:
-                with self._lock:
-                    return dict(self._entities)
+                return self.seen
             page = future.result()
             for one in (*page.delta.removed, *(merge.loser for merge in page.delta.merges)):
                 collected.pop(one, None)
@@ -200,11 +203,11 @@ class DemoClient:
                 return collected
             request = GetEntities.Request(since_revision=page.delta.revision, since_id=page.until_id)
 
-    def save_map(self, folder: Path) -> str:
-        """Have the stack save its map there; return "" or why it did not."""
+    def save_map(self, folder: Path, timeout: float = SAVE_TIMEOUT) -> str:
+        """Make the stack save its map in a folder within `timeout` s; return "" or why that failed."""
         answered = threading.Event()
         client = ActionClient(self.node, SaveMap, "scene_dictionary/save")
-        if not client.wait_for_server(_ACCEPT_TIMEOUT):
+        if timeout <= 0.0 or not client.wait_for_server(_ACCEPT_TIMEOUT):
             return "scene_dictionary does not answer"
         sent = SentGoal(client, SaveMap, SaveMap.Goal(path=str(folder), force=True), lambda feedback: None)
         found: list[Any] = []
@@ -220,16 +223,13 @@ class DemoClient:
                 answered.set()
 
         sent.answer.add_done_callback(follow)
-        if not answered.wait(_SAVE_TIMEOUT) or not found:
+        if not answered.wait(timeout) or not found:
             return "the map was not saved in time, or another one is being saved"
         return str(found[0].error_msg)
 
     def close(self) -> None:
         """Stop receiving messages."""
-        self._executor.shutdown(timeout_sec=2.0)
-        self._thread.join(timeout=2.0)
-        self.node.destroy_node()
-        self._context.try_shutdown()
+        self._side.close()
 
     # --- callbacks -----------------------------------------------------------------------------------
 
@@ -255,6 +255,11 @@ class DemoClient:
             for gone in [*(merge.loser for merge in delta.merges), *delta.removed]:
                 self._entities.pop(gone, None)
 
+    def _on_regions(self, message: RegionArray) -> None:
+        regions, rooms = regions_from_msg(message, SceneConfig.region_reach)
+        rooms.regions = {region.id: region for region in regions}
+        self._rooms = rooms
+
     def _on_decision(self, message: Decision) -> None:
         record = values_of(decision_from_msg(message))
         with self._lock:
@@ -266,8 +271,9 @@ class DemoClient:
         f = message.feedback
         before = self.progress
         self.progress = Progress(
-            f.phase, f.expert, f.distance_remaining, f.distance_travelled, f.coverage, f.text, int(f.subtask)
-        )
+            f.phase, f.expert, f.distance_remaining, f.distance_travelled, f.coverage, f.text, int(f.subtask),
+            (f.goal.pose.position.x, f.goal.pose.position.y) if f.goal.header.frame_id else None,
+        )  # fmt: skip
         if self.progress.step != before.step:
             with self._lock:
                 self._step_begins.append((self.progress.step, self.clock))
@@ -277,7 +283,7 @@ class DemoClient:
         duration = result.duration.sec + 1e-9 * result.duration.nanosec
         self._outcome = Outcome(
             result.success, result.error_code, result.error_msg, tuple(result.entity_ids),
-            tuple(result.nearest_matches), duration, result.report,
+            tuple(result.nearest_matches), duration, result.report, result.searched_share,
         )  # fmt: skip
         self.ended = self.clock
         self.finished.set()

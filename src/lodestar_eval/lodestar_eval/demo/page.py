@@ -1,4 +1,4 @@
-"""The console's page in the demo: its one-time link, and its port while the console is not there yet."""
+"""The console's page in the demo: its one-time link, and a placeholder on its port until the console serves."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from lodestar.storage.private import UnsafeFolder
 from lodestar_console.access.keys import ADDRESS, console_folder, link_to, secret_of
 from lodestar_console.access.places import Place, ServeError, bind
 
-_LOOK = 0.2  # s between two looks whether the console serves
-_HEAD = 2.0  # s that a browser may take to send its request
-_PATH = re.compile(rb"GET (/(?!/)[\w./?=&-]*) HTTP/1\.1\r\n")  # of this host: `//other` would name another
+_LOOK = 0.2  # s between two checks whether the console serves
+_HEAD = 2.0  # s, timeout for a browser's request
+# a path on this host; `//other` would be another host
+_PATH = re.compile(rb"GET (/(?!/)[\w./?=&-]*) HTTP/1\.1\r\n")
 _WAITING = (
-    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Lodestar</title></head><body><h1>Lodestar</h1>'
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Lodestar</title>'
+    '<link rel="icon" href="data:,"></head><body><h1>Lodestar</h1>'
     "<p>{}</p><ul>{}</ul><p>This page comes again by itself.</p></body></html>"
 )
 
 
 class DemoPage:
-    """Holds the port with a page that says what is waited for, until the console itself serves there.
+    """Holds the port and serves a waiting page until the console itself serves there.
 
     link: one-time, valid for a minute. parameters: of the console's node. Raises ServeError, UnsafeFolder, OSError.
     """
@@ -46,21 +48,16 @@ class DemoPage:
         self._thread.start()
 
     def wait_for(self, text: str, parts: Sequence[str] = ()) -> None:
-        """Show what is waited for, and which parts of it are not there yet; for any text."""
+        """Show on the page that `text` is being waited for, with the missing parts; both are HTML-escaped."""
         self._waits_for = _WAITING.format(escape(text), "".join(f"<li>{escape(part)}</li>" for part in parts))
 
-    @property
-    def is_handed_over(self) -> bool:
-        """Return whether the console serves by now."""
-        return not self._thread.is_alive()
-
     def close(self) -> None:
-        """Give the port up."""
+        """Release the port."""
         self._closing.set()
         self._thread.join(3.0)
 
     def _serve(self) -> None:
-        """Answer until the console serves, and whoever has connected here until then."""
+        """Answer requests until the console serves, and then the connections that are already queued."""
         self._listener.settimeout(_LOOK)
         while not self._closing.is_set() and not self._console_serves():
             self._accept()
@@ -73,9 +70,9 @@ class DemoPage:
         """Answer one connection; return whether there was one."""
         try:
             connection, _ = self._listener.accept()
-        except OSError:  # none came in time
+        except OSError:  # no connection within the timeout
             return False
-        with connection, contextlib.suppress(OSError):  # the browser may have gone
+        with connection, contextlib.suppress(OSError):  # the browser may have closed the connection
             self._answer(connection)
         return True
 
@@ -87,9 +84,10 @@ class DemoPage:
             return False
 
     def _answer(self, connection: socket.socket) -> None:
-        """Send a browser to the console once that serves, else have it wait; the link is not used up.
+        """Redirect a browser to the console if the console serves, else answer 503 with a refresh.
 
-        Both listen at the port for a moment: what a page of the console asks for must not be lost here.
+        The one-time link stays unused. For a moment this socket and the console's both listen, so requests
+        for parts of the console's page are redirected too.
         """
         connection.settimeout(_HEAD)
         asked = _PATH.match(connection.recv(4096))
@@ -103,12 +101,12 @@ class DemoPage:
         head = (
             "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/html; charset=utf-8\r\nRefresh: 1\r\n"
             f"Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\nContent-Length: {len(body)}\r\n"
-            "Content-Security-Policy: default-src 'none'\r\nConnection: close\r\n\r\n"
+            "Content-Security-Policy: default-src 'none'; img-src data:\r\nConnection: close\r\n\r\n"
         )
         connection.sendall(head.encode() + body)
 
     def _is_of_page(self, path: bytes) -> bool:
-        """Return whether the console's page asks for a part of it, once the console serves: within moments."""
+        """Return whether the path belongs to the console's page and the console serves within `_HEAD` s."""
         if not path.startswith((b"/static/", b"/ws/")):
             return False
         end = time.monotonic() + _HEAD
@@ -118,7 +116,7 @@ class DemoPage:
 
 
 def demo_page() -> tuple[DemoPage | None, str]:
-    """Return the page, or why there is none."""
+    """Return the page and ""; or None and the reason for its absence."""
     try:
         return DemoPage(), ""
     except (ServeError, UnsafeFolder, OSError) as error:

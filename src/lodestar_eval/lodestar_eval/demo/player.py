@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import threading
 from collections import Counter
 
 import numpy as np
-import rclpy
 from geometry_msgs.msg import TransformStamped
-from rclpy.context import Context
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image
 from tf2_msgs.msg import TFMessage
 
 from lodestar.geometry.poses import planar_transform
 from lodestar.perception.frames import RgbdFrame
+from lodestar_eval.live.side_node import SideNode
 from lodestar_interfaces.msg import InstanceArray
 from lodestar_ros import qos
 from lodestar_ros.conversions import header, stamp_from_msg, stamp_to_msg, transform_to_msg
@@ -29,31 +24,23 @@ BASE, OPTICAL = "base_link", "camera_optical_frame"
 
 
 class Player:
-    """The camera of a recording on the simulator's topics; one thread spins from construction to `close`."""
+    """Publishes a recording on the simulator's camera topics; one thread spins from construction to `close`."""
 
     def __init__(self, domain_id: int) -> None:
-        self._context = Context()
-        rclpy.init(context=self._context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
-        node = self.node = Node("lodestar_player", context=self._context, start_parameter_services=False)
+        self._side = SideNode("lodestar_player", domain_id)
+        node = self.node = self._side.node
         self._clock = node.create_publisher(Clock, "/clock", qos.SENSOR)
         self._tf = node.create_publisher(TFMessage, "/tf", qos.TF)
         self._info = node.create_publisher(CameraInfo, "camera/color/camera_info", qos.SENSOR)
         self._depth = node.create_publisher(Image, "camera/depth/image_raw", qos.SENSOR)
         self._color = node.create_publisher(Image, "camera/color/image_raw", qos.SENSOR)
-        self.fused: set[float] = set()  # stamps
-        self.confirmed: dict[int, str] = {}  # instance -> its best caption
-        self.gaps = 0  # deltas with a gap before them
+        self.fused: set[float] = set()  # stamps of the fused frames
+        self.confirmed: dict[int, str] = {}  # best caption by instance id
+        self.gaps = 0  # number of deltas that were preceded by a gap
         self._revision: int | None = None
         self._news = threading.Condition()
         node.create_subscription(InstanceArray, "semantic_voxels/instances", self._on_instances, qos.EVENT)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(node)
-        self._thread = threading.Thread(target=self._spin, name="player", daemon=True)
-        self._thread.start()
-
-    def _spin(self) -> None:
-        with contextlib.suppress(ExternalShutdownException):
-            self._executor.spin()
+        self._side.start()
 
     @property
     def ready(self) -> bool:
@@ -61,7 +48,7 @@ class Player:
         return self._depth.get_subscription_count() >= 2 and self._color.get_subscription_count() >= 1
 
     def show(self, frame: RgbdFrame, stamp: float) -> None:
-        """Publish a frame with a stamp, after pose, clock and camera info."""
+        """Publish pose, clock and camera info, then the frame, all with one stamp."""
         odom_from_base = base_of_camera(frame.odom_from_camera)
         base_from_camera = np.linalg.inv(odom_from_base) @ frame.odom_from_camera
         poses: list[tuple[str, str, np.ndarray]] = [
@@ -84,10 +71,7 @@ class Player:
 
     def close(self) -> None:
         """Stop publishing and receiving."""
-        self._executor.shutdown(timeout_sec=2.0)
-        self._thread.join(timeout=2.0)
-        self.node.destroy_node()
-        self._context.try_shutdown()
+        self._side.close()
 
     def _on_instances(self, message: InstanceArray) -> None:
         with self._news:
@@ -105,12 +89,12 @@ class Player:
 
 
 def base_of_camera(odom_from_camera: np.ndarray) -> np.ndarray:
-    """Return the pose (4, 4) of the robot that would carry the camera: where it is, upright, with its heading.
+    """Return a robot pose (4, 4) in odom for a camera pose: same position, upright, heading along the optical axis.
 
-    Recordings of a camera have no robot, and nothing is remembered while nobody knows where the robot is.
+    A camera recording has no robot, but the memory stores nothing without a robot pose.
     """
     x, y, z = odom_from_camera[:3, 3]
-    along = odom_from_camera[:2, 2]  # the optical axis in plan
+    along = odom_from_camera[:2, 2]  # the optical axis, projected on the floor
     return planar_transform(x, y, math.atan2(along[1], along[0]) if np.any(along) else 0.0, z=z)
 
 

@@ -1,4 +1,4 @@
-"""The demo's record of a run, without ROS."""
+"""Record of a demo run, independent of ROS."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_eval.map_records import MapEntity, MapGoal
 
-_NOTICE = 2.0  # s before the reception of a claim within which the robot stood in front of the object
-_STILL = 0.005, 0.01  # m and rad between two poses of a standing robot
+_NOTICE = 2.0  # s before the reception of a claim, within which the robot stood in front of the object
+_STILL = 0.005, 0.01  # m and rad, greatest difference between two poses of a standing robot
 
 
 @dataclass
@@ -20,9 +20,11 @@ class RunRecord:
     """One run of the demo. Lengths in metres, times in seconds, poses (3,) x, y, yaw in map.
 
     path: true poses, (N, 4) stamp, x, y, yaw. decisions: one dictionary per line of decisions.jsonl.
-    step_begins: (step of the directive, by index; stamp at which its start was received), from the second one on.
-    ended: stamp at which the directive's end was received. first_decision: seconds from the start of the program.
-    grown: grids of the run, the oldest first.
+    step_begins: (index, stamp at which its start was received) of the directive's second and later steps.
+    ended: stamp at which the directive's end was received. first_decision: seconds from the start of the
+    program. grown: grids of the run, the oldest first. ending: reason if the run was cut short, "" = it was
+    not. told: the robot's own report. searched: share of the reachable floor that was looked at. rooms:
+    (name, m^2).
     """
 
     directive: str
@@ -53,6 +55,10 @@ class RunRecord:
     error_code: int = 0
     error_msg: str = ""
     grown: tuple[OccupancyGrid2D, ...] = ()
+    ending: str = ""
+    told: str = ""
+    searched: float = float("nan")
+    rooms: tuple[tuple[str, float], ...] = ()
 
     @property
     def final_pose(self) -> np.ndarray:
@@ -61,19 +67,19 @@ class RunRecord:
 
     @property
     def begun(self) -> float:
-        """Return the stamp at which the directive began, s: as long before the last pose as it took."""
+        """Return the stamp, s, at which the directive began: its duration before the stamp of the last pose."""
         return float(self.path[-1, 0]) - self.duration if len(self.path) else 0.0
 
     def step_end(self, step: int) -> float | None:
-        """Return the received time of a step's end; None if it did not end, or the directive failed in it."""
+        """Return the stamp at which a step's end was received; None if it has not ended or has failed."""
         later = [stamp for begun, stamp in self.step_begins if begun > step]
         return min(later) if later else self.ended if self.claimed_success else None
 
     def pose_at_claim(self, stamp: float) -> np.ndarray:
         """Return the true pose (3,) at the claim that was received at `stamp`.
 
-        The robot claims while it stands, and the claim is received a moment later, when it may already drive to the
-        next step. So this is its last standing pose up to `stamp`, or its pose at `stamp` if it moved all the time.
+        The robot stands when it claims a find, but may already drive to the next step when the claim is received.
+        So this is the last standing pose before `stamp`, or the pose at `stamp` if the robot did not stand.
         """
         path = self.path[self.path[:, 0] <= stamp + 1e-6]
         if not len(path):

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lodestar_bringup.places import StackError
 from lodestar_eval.options import DETECTORS, positive_int, positive_seconds
 from lodestar_eval.recording_sources import open_recording
 from lodestar_eval.recordings import BadRecording
@@ -24,13 +25,9 @@ if TYPE_CHECKING:
     from lodestar_eval.demo.player import Player
 
 EXIT_WHOLE, EXIT_LOST, EXIT_USAGE, EXIT_STACK, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
-_READY_TIMEOUT = 180.0  # s until the first frame is fused, while nodes start and compile
-_LAST_TIMEOUT = 10.0  # s for the last frame
-_LEAD = 1000.0  # s of stamps between warm-up frames and the recording
-
-
-class _StackFailed(RuntimeError):
-    """A node did not start or died; the message names it."""
+_READY_TIMEOUT = 180.0  # s of wall time until the first frame is fused, while nodes start and compile
+_LAST_TIMEOUT = 10.0  # s of wall time for the last frame to be fused
+_LEAD = 1000.0  # s between the stamps of the warm-up frames and those of the recording
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -70,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BadRecording as error:
         print(f"lodestar replay: error: {error}", file=sys.stderr)
         return EXIT_USAGE
-    except _StackFailed as error:
+    except StackError as error:
         print(f"lodestar replay: error: {error}", file=sys.stderr)
         return EXIT_STACK
     except KeyboardInterrupt:
@@ -78,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _play(frames: list[RgbdFrame], options: argparse.Namespace) -> int:
-    from lodestar_bringup.domains import NoFreeDomain, free_domain
+    from lodestar_bringup.domains import free_domain, session_environment
     from lodestar_bringup.stack import StackOptions, stack
     from lodestar_bringup.starter import Starter
     from lodestar_eval.demo.player import Player
@@ -86,45 +83,41 @@ def _play(frames: list[RgbdFrame], options: argparse.Namespace) -> int:
 
     parameters: dict[str, dict[str, object]] = {
         **({"perception": {"adapter": "geometric"}} if options.perception == "geometric" else {}),
-        "semantic_voxels": {"geometry_period": 0.0},  # every frame's depth, not five a second
+        "semantic_voxels": {"geometry_period": 0.0},  # fuse every frame's depth, not five per second
         **memory_in(options.memory or options.out / "memory"),
     }
-    # The grid needs a LiDAR, which such a recording lacks.
+    # Disabled: the grid needs a LiDAR, which such a recording lacks.
     perception = "profile" if options.perception == "geometric" else options.perception
     stacked = stack("replay", StackOptions(parameters=parameters, perception=perception))
     specs = [spec for spec in stacked if spec.name != "mapping"]
     with contextlib.ExitStack() as cleanup:
-        try:
-            domain = cleanup.enter_context(free_domain())
-        except NoFreeDomain as error:
-            raise _StackFailed(str(error)) from error
+        domain = cleanup.enter_context(free_domain())
         print(
             f"Starting {len(specs)} nodes (ROS_DOMAIN_ID {domain}, logs in {options.out / 'log'}) ...",
             flush=True,
         )
         player = Player(domain)
         cleanup.callback(player.close)
-        starter = Starter(specs, options.out / "log", environment={"ROS_DOMAIN_ID": str(domain)})
+        own = cleanup.enter_context(session_environment(domain))
+        starter = Starter(specs, options.out / "log", environment=own)
         cleanup.enter_context(starter)
         _warm_up(player, starter, frames[0])
         return _report(player, *_send(player, starter, frames, options.rate))
 
 
 def _warm_up(player: Player, starter: Starter, frame: RgbdFrame) -> None:
-    """Wait until a frame is fused: then the nodes have discovered each other and compiled their code."""
+    """Send a frame until it is fused; then the nodes have discovered each other and compiled their code."""
     end, stamp = time.monotonic() + _READY_TIMEOUT, 1.0
     while not player.fused:
         _raise_on_death(starter)
         if time.monotonic() > end:
-            raise _StackFailed(
-                f"no frame was fused within {_READY_TIMEOUT:.0f} s; logs: {starter.log_folder}"
-            )
+            raise StackError(f"no frame was fused within {_READY_TIMEOUT:.0f} s; logs: {starter.log_folder}")
         if player.ready:
             stamp += 0.5
             player.show(frame, stamp)
         time.sleep(0.5)
     if not player.wait_for(stamp, _LAST_TIMEOUT):
-        raise _StackFailed(f"a frame was not fused within {_LAST_TIMEOUT:.0f} s; logs: {starter.log_folder}")
+        raise StackError(f"a frame was not fused within {_LAST_TIMEOUT:.0f} s; logs: {starter.log_folder}")
     player.fused.clear()
 
 
@@ -162,7 +155,7 @@ def _report(player: Player, stamps: list[float], took: float, late: float) -> in
 def _raise_on_death(starter: Starter) -> None:
     deaths = starter.deaths()
     if deaths:
-        raise _StackFailed("\n".join(death.report() for death in deaths))
+        raise StackError("\n".join(death.report() for death in deaths))
 
 
 if __name__ == "__main__":

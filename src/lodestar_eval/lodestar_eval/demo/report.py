@@ -1,8 +1,10 @@
-"""summary.json, map.png, pictures of arrivals, decisions.jsonl and report.md of a run."""
+"""Report of a demo run: summary.json, map.png, pictures of arrivals, decisions.jsonl and report.md."""
 
 from __future__ import annotations
 
 import json
+import shlex
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from lodestar_eval.demo.arrivals import Arrival
+from lodestar_eval.demo.film import save_film
 from lodestar_eval.demo.record import RunRecord
-from lodestar_eval.demo.strip import save_strip
 from lodestar_eval.demo.unfinished import PAGE
 from lodestar_eval.map_records import MapPicture
 from lodestar_eval.maps import save_map
@@ -21,39 +23,32 @@ from lodestar_eval.metrics import spl
 from lodestar_eval.registry import Table
 from lodestar_eval.report import finite_or_none, markdown_table, number
 
-STRIP = "strip.png"
+FILM = "run.gif"
+_NAMERS = {"profile": "the simulator's labels", "nanodet": "NanoDet", "network": "the packaged network"}
+_UNITS = ("m", "s", "mib")  # at the end of names in the summary
 _TARGET_COLOR = (214, 69, 69)
 
 
 def summary_of(record: RunRecord) -> dict[str, Any]:
-    """Return the contents of summary.json. distance_m: footprint to the nearest target's box, in plan."""
-    measurable = np.isfinite(record.shortest)
-    return {
-        "directive": record.directive,
-        "world": record.world,
-        "seed": record.seed,
-        "success": bool(record.success),
-        "claimed_success": bool(record.claimed_success),
-        "distance_m": _rounded(record.distance),
-        "path_length_m": _rounded(record.path_length),
-        "spl": _rounded(
-            spl(record.success, record.shortest, record.path_length) if measurable else float("nan")
-        ),
-        "duration_s": _rounded(record.duration),
-        "wall_s": _rounded(record.wall),
-        "first_decision_s": _rounded(record.first_decision),
-        "real_time_factor": _rounded(record.real_time_factor),
-        "decisions": record.decisions_by_expert(),
-        "coverage": _rounded(record.coverage),
-        "collisions": int(record.collisions),
-        "peak_pss_mib": _rounded(record.peak_pss_mib, 0),
-        "error_code": int(record.error_code),
-        "error_msg": record.error_msg,
-    }
+    """Return the contents of summary.json. distance_m: horizontal, from footprint to the nearest target's
+    box.
+    """
+    path_share = (
+        spl(record.success, record.shortest, record.path_length) if np.isfinite(record.shortest) else None
+    )
+    values = {
+        "directive": record.directive, "world": record.world, "seed": record.seed, "success": bool(record.success),
+        "claimed_success": bool(record.claimed_success), "distance_m": record.distance,
+        "path_length_m": record.path_length, "spl": path_share, "duration_s": record.duration, "wall_s": record.wall,
+        "first_decision_s": record.first_decision, "real_time_factor": record.real_time_factor,
+        "decisions": record.decisions_by_expert(), "coverage": record.coverage, "collisions": int(record.collisions),
+        "peak_pss_mib": record.peak_pss_mib, "error_code": int(record.error_code), "error_msg": record.error_msg,
+    }  # fmt: skip
+    return {name: _rounded(value) if isinstance(value, float) else value for name, value in values.items()}
 
 
 def write_demo_report(record: RunRecord, folder: Path, arrivals: Sequence[Arrival]) -> Path:
-    """Write all files of the report to `folder`; return the page that joins them."""
+    """Write all files of the report to `folder`; return the path of the page that joins them."""
     folder.mkdir(parents=True, exist_ok=True)
     summary = summary_of(record)
     (folder / "summary.json").write_text(
@@ -69,14 +64,14 @@ def write_demo_report(record: RunRecord, folder: Path, arrivals: Sequence[Arriva
     )  # fmt: skip
     save_map(picture, folder / "map.png")
     if record.grown:
-        save_strip(record.grown, record.path, record.start, record.targets, record.begun, folder / STRIP)
+        save_film(record, folder / FILM)
     pictures = {}
     for place, arrival in enumerate(arrivals, 1):
         name = "arrival.png" if len(arrivals) == 1 else f"arrival_{place}.png"
         save_arrival(arrival, folder / name)
         pictures[name] = arrival.caption
     page = folder / PAGE
-    page.write_text(_page(record, summary, pictures), encoding="utf-8")
+    page.write_text(_page(record, summary, pictures, folder), encoding="utf-8")
     return page
 
 
@@ -93,51 +88,84 @@ def save_arrival(arrival: Arrival, file: Path) -> None:
         cv2.drawContours(image, contours, -1, _TARGET_COLOR, 3, cv2.LINE_AA)
     canvas = Image.new("RGB", (width, height + 46), (31, 41, 51))
     canvas.paste(Image.fromarray(np.ascontiguousarray(image)), (0, 0))
-    font = next(
-        font
-        for font in map(_font, range(20, 0, -1))
-        if font.getlength(arrival.caption) <= width - 32 or font.size <= 9
-    )
-    ImageDraw.Draw(canvas).text((16, height + 12), arrival.caption, fill=(244, 245, 247), font=font)
+    sizes = map(_font, range(20, 8, -1))
+    fits = next((one for one in sizes if one.getlength(arrival.caption) <= width - 32), _font(9))
+    ImageDraw.Draw(canvas).text((16, height + 12), arrival.caption, fill=(244, 245, 247), font=fits)
     canvas.save(file)
 
 
-def summary_lines(summary: dict[str, Any]) -> list[str]:
-    """Return the summary as an aligned table for a terminal."""
-    return [f"  {label:<22}{value}" for label, value in _rows(summary)]
-
-
-def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    decisions = ", ".join(f"{name} {count}" for name, count in summary["decisions"].items()) or "none"
-    error = f"{summary['error_code']} {summary['error_msg']}".strip() if summary["error_code"] else "none"
+def closing_lines(record: RunRecord, folder: Path, perception: str, problem: str = "") -> list[str]:
+    """Return the closing lines of a run for the screen. problem: error in writing the report, "" = none."""
+    named = _NAMERS.get(perception, perception)
+    robot = f"The robot says: {record.error_msg}" if record.error_msg and not record.ending else ""
     return [
-        ("directive", summary["directive"]),
-        ("world, seed", f"{summary['world']}, {summary['seed']}"),
-        ("success (true)", "yes" if summary["success"] else "no"),
-        ("success (claimed)", "yes" if summary["claimed_success"] else "no"),
-        ("distance to target", _with_unit(summary["distance_m"], "m")),
-        ("path length", _with_unit(summary["path_length_m"], "m")),
-        ("SPL", _with_unit(summary["spl"], "")),
-        ("simulated time", _with_unit(summary["duration_s"], "s")),
-        ("wall time", _with_unit(summary["wall_s"], "s")),
-        ("first decision after", _with_unit(summary["first_decision_s"], "s")),
-        ("real-time factor", _with_unit(summary["real_time_factor"], "")),
-        ("decisions", decisions),
-        (
-            "coverage",
-            "–" if summary["coverage"] is None else f"{100 * summary['coverage']:.0f} % of the floor",
+        " ".join(
+            filter(None, (f"{_heading(record)}.", *record.ending.splitlines()[:1], record.verdict, robot))
         ),
-        ("collisions", str(summary["collisions"])),
-        ("peak memory (PSS)", _with_unit(summary["peak_pss_mib"], "MiB")),
-        ("error", error),
+        f"It took {record.duration:.0f} s and {record.path_length:.1f} m. {_looked(record)}",
+        f"Asked of models: nothing of a language or vision model; {named} named the things.",
+        *([problem] if problem else []),
+        f"Picture: {folder / 'map.png'}",
+        f"Report:  {folder / PAGE} (logs: {folder / 'log'})",
+        f"Next:    {next_step(record, folder)}",
     ]
 
 
-def _page(record: RunRecord, summary: dict[str, Any], pictures: dict[str, str]) -> str:
+def next_step(record: RunRecord, folder: Path) -> str:
+    """Return the command to try next, and why."""
+    again = f"make demo DIRECTIVE={shlex.quote(record.directive)} WORLD={record.world} SEED="
+    if record.ending:
+        return f"{again}{record.seed} (the same again)"
+    if record.targets and not record.claimed_entities:
+        return f"{again}{record.seed + 1} (in another building)"
+    out = "" if folder == Path("out/demo") else f" OUT={folder}"
+    return f'make ask QUESTION="what did you do?"{out} (what it remembers)'
+
+
+def _heading(record: RunRecord) -> str:
+    """Return the outcome in a word or two."""
+    if record.ending:
+        return "Not finished"
+    return "Found" if record.success else "Not found"
+
+
+def _looked(record: RunRecord) -> str:
+    """Return a sentence with the area of known floor, the number of things, and the share looked at well."""
+    area = 0.0 if record.grid is None else record.grid.free_area
+    share = (
+        ""
+        if np.isnan(record.searched)
+        else f"; it looked well at {record.searched:.0%} of what it can come to"
+    )
+    return f"The robot knows {area:.0f} m² of floor and {len(record.entities)} things{share}."
+
+
+def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the summary as rows of a table: name with unit, and value."""
+    rows = []
+    for name, value in summary.items():
+        stem, _, unit = name.rpartition("_")
+        if isinstance(value, dict):
+            value = ", ".join(f"{key} {count}" for key, count in value.items())
+        said = "–" if value is None else number(value) if isinstance(value, float) else str(value)
+        said = ("no", "yes")[value] if isinstance(value, bool) else said
+        rows.append(((f"{stem} ({unit})" if unit in _UNITS else name).replace("_", " "), said))
+    return rows
+
+
+def _page(record: RunRecord, summary: dict[str, Any], pictures: dict[str, str], folder: Path) -> str:
     table = Table("Summary", ("", ""), tuple(_rows(summary)))
-    lines = [f"# {'Found' if record.success else 'Not found'}: “{record.directive}”", ""]
-    if record.verdict:
-        lines += [record.verdict, ""]
+    lines = [f"# {_heading(record)}: “{record.directive}”", ""]
+    ending, _, log = record.ending.partition("\n")
+    for text in (ending, f"```\n{log}\n```" if log else "", record.verdict):
+        lines += [text, ""] if text else []
+    lines += ["## What was looked at", "", _looked(record), ""]
+    for told in record.told.splitlines():
+        lines += [f"> {told}"]
+    rooms: Any = Counter()  # m² by name
+    for name, area in record.rooms:
+        rooms[name or "a room without a name yet"] += area
+    lines += ["", *(f"- {name}: {area:.0f} m²" for name, area in rooms.most_common()), ""]
     lines += markdown_table(table)
     if pictures:
         lines += ["## On arrival", "", "What was meant is outlined, by ground truth.", ""]
@@ -145,18 +173,24 @@ def _page(record: RunRecord, summary: dict[str, Any], pictures: dict[str, str]) 
             lines += [f"![{caption}]({name})", "", caption, ""]
     lines += ["## What it knew and where it went", "", "![Grid, path, entities and goals](map.png)", ""]
     if record.grown:
-        lines += [f"![The map as it grew]({STRIP})", ""]
+        lines += [f"![The map as it grew]({FILM})", ""]
     lines += [
         "## Decisions",
         "",
         "Every decision with its context, arms and reward: [decisions.jsonl](decisions.jsonl)",
+        "",
+        "## Next",
+        "",
+        f"`{next_step(record, folder)}`; the nodes' logs are in [log](log).",
         "",
     ]
     return "\n".join(lines)
 
 
 def _subtitle(record: RunRecord, summary: dict[str, Any]) -> str:
-    outcome = "found" if record.success else ("claimed, but wrong" if record.claimed_success else "not found")
+    outcome = (
+        "claimed, but wrong" if record.claimed_success and not record.success else _heading(record).lower()
+    )
     spl_text = f", SPL {summary['spl']:.2f}" if summary["spl"] is not None else ""
     return (
         f"{record.world}, seed {record.seed}: {outcome} after {record.duration:.0f} s and "
@@ -164,13 +198,9 @@ def _subtitle(record: RunRecord, summary: dict[str, Any]) -> str:
     )
 
 
-def _with_unit(value: float | None, unit: str) -> str:
-    return "–" if value is None else f"{number(value)} {unit}".rstrip()
-
-
-def _rounded(value: float, digits: int = 3) -> float | None:
+def _rounded(value: float) -> float | None:
     plain = finite_or_none(value)
-    return None if plain is None else round(plain, digits)
+    return None if plain is None else round(plain, 3)
 
 
 def _font(size: int) -> ImageFont.FreeTypeFont:

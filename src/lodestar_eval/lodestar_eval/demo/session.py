@@ -1,22 +1,24 @@
-"""One run of the demo: start the stack, send the directive, watch, stop, judge, report."""
+"""One run of the demo: start the stack, send the directive, follow it, stop, judge, report."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import shutil
+import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from lodestar.language.directive import StepKind
-from lodestar_bringup.domains import NoFreeDomain, free_domain
+from lodestar_bringup.domains import free_domain, session_environment
 from lodestar_bringup.places import StackError
 from lodestar_bringup.stack import StackOptions, stack
 from lodestar_bringup.starter import Death, Starter
-from lodestar_eval.demo.client import DemoClient, DirectiveRejected, Progress
+from lodestar_eval.demo.client import SAVE_TIMEOUT, DemoClient, DirectiveRejected
+from lodestar_eval.demo.narrator import Narrator
 from lodestar_eval.demo.progress import ProgressLine
 from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.map_records import MapEntity
@@ -27,20 +29,17 @@ from lodestar_sim.worlds import World
 if TYPE_CHECKING:
     from lodestar_eval.demo.page import DemoPage
 
-MEMORY, MAP = "memory", "map"  # folders of the run's memory and of its map
+INTERRUPTED = "The run was interrupted, and the robot was stopped."  # of a record's ending
+MEMORY, MAP = "memory", "map"  # folder names of the run's memory and map
 _READY_TIMEOUT = 120.0  # s of wall time for every node to come up
 _SILENCE_TIMEOUT = 60.0  # s of wall time without simulated time passing
 _CANCEL_TIMEOUT = 4.0  # s of wall time for a cancel to end the action
-_POLL = 0.1  # s
-_CONSOLE = "console"  # the process of the page, without which the search goes on
-
-
-class StackFailed(RuntimeError):
-    """A node did not start or died; the message names it."""
+_POLL = 0.1  # s between two checks
+_CONSOLE = "console"  # the page's process; the search goes on without it
 
 
 class Running(Protocol):
-    """Processes that write their logs to a folder."""
+    """Started processes that write their logs to a folder."""
 
     @property
     def log_folder(self) -> Path: ...
@@ -49,64 +48,86 @@ class Running(Protocol):
 
 
 class Interrupted(KeyboardInterrupt):
-    """A person interrupted the run, after the robot was stopped."""
+    """Raised after a person interrupted the run and the robot was stopped."""
 
 
 def run_session(
     prepared: Prepared, world: World, options: argparse.Namespace, line: ProgressLine, began: float
-) -> bool:
-    """Run the demo and write its report to options.out; return whether it was a success by ground truth.
+) -> RunRecord:
+    """Run the demo, write its report to options.out and return its record.
 
-    began: `time.monotonic()` at the start of the program. Raises StackFailed or Interrupted.
+    If the run is interrupted or fails after the nodes are up, the report holds the data so far. Before that,
+    Interrupted or StackError is raised. began: `time.monotonic()` at the start of the program.
     """
     folder: Path = options.out
     for name in (MEMORY, MAP):
         shutil.rmtree(folder / name, ignore_errors=True)
     record = RunRecord(prepared.task.directive, options.world, options.seed, prepared.start)
-    try:
-        specs = stack("sim", _stack_options(folder, options.seed, options.perception, options.page))
-    except StackError as error:
-        raise StackFailed(str(error)) from error
+    specs = stack("sim", _stack_options(folder, options.seed, options.perception, options.page))
     with contextlib.ExitStack() as cleanup:
-        domain = _claim(cleanup)
-        line.note(f"Starting {len(specs)} nodes (ROS_DOMAIN_ID {domain}, logs in {folder / 'log'}) ...")
+        domain = cleanup.enter_context(free_domain())
+        line.note(f"Starting {len(specs)} nodes; what they write is in {folder / 'log'}.")
         client = DemoClient(domain)
         cleanup.callback(client.close)
-        starter = Starter(specs, folder / "log", environment={"ROS_DOMAIN_ID": str(domain)})
+        own = cleanup.enter_context(session_environment(domain))
+        starter = Starter(specs, folder / "log", environment=own)
         cleanup.enter_context(starter)
+        cleanup.callback(
+            signal.signal, signal.SIGINT, signal.SIG_IGN
+        )  # a second one would leave nodes behind
         wait_until_ready(client, starter, line, options.page)
-        line.note(f"Directive: {record.directive!r}")
-        if not prepared.task.target_ids and prepared.kind is StepKind.FIND:
-            line.note("(By ground truth nothing in this building is meant; the robot does not know that.)")
-        follow(client, starter, record, options.time_limit, line, began)
-        record.wall = time.monotonic() - began
-        collect(client, record)
-        starter.memory.sample()
-        record.peak_pss_mib = starter.memory.peak_mib
-        problem = client.save_map((folder / MAP).resolve())
-        if problem:
-            line.note(f"The map is not kept for `make ask`: {problem}")
-        if options.page is not None:
-            found = _report(prepared, world, record, folder, line)
+        try:
+            line.note(f"Asked: “{record.directive}”. Times are seconds of the simulation since then.")
+            if not prepared.task.target_ids and prepared.kind is StepKind.FIND:
+                line.note("(Nothing in this building is meant by it; the robot does not know that.)")
+            follow(client, starter, record, options.time_limit, line, began)
+        except StackError as error:
+            record.ending = f"The nodes failed: {error}"
+        except KeyboardInterrupt:
+            record.ending = INTERRUPTED
+        with uninterrupted():
+            record.wall = time.monotonic() - began
+            collect(client, record)
+            starter.memory.sample()
+            record.peak_pss_mib = starter.memory.peak_mib
+            problem = client.save_map((folder / MAP).resolve(), 0.0 if record.ending else SAVE_TIMEOUT)
+            if problem and not record.ending:
+                line.note(f"The map is not kept for `make ask`: {problem}")
+            if options.page is None or record.ending:
+                cleanup.close()
+            _report(prepared, world, record, options, line)
+        if options.page is not None and not record.ending:
             stay(starter, options.page, line)
-            return found
-    return _report(prepared, world, record, folder, line)
+    return record
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ignore Ctrl-C, SIGTERM and a closed terminal within the block, which takes seconds."""
+    before = {
+        one: signal.signal(one, signal.SIG_IGN) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    }
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 def stay(starter: Running, page: DemoPage, line: ProgressLine) -> None:
-    """Keep the stack and its page until Ctrl-C, and tell of nodes that die."""
-    line.note(f"The page stays at {page.address}; Ctrl-C ends it.")
+    """Keep the stack and its page running until Ctrl-C, and report nodes that die."""
     with contextlib.suppress(KeyboardInterrupt):
-        while True:
+        line.note(f"The page stays at {page.address}; Ctrl-C ends it.")
+        while not line.gone:
             for death in starter.deaths():
-                line.note(death.report())
+                line.note(death.report().splitlines()[0])
             time.sleep(_POLL)
 
 
 def _stack_options(folder: Path, seed: int, perception: str, page: DemoPage | None = None) -> StackOptions:
-    """Return the options of the stack; the world's start is the task's."""
+    """Return the options of the stack; the robot starts at the task's start pose in the world."""
     world = str((folder / "world.json").resolve())
-    memory = memory_in(folder / MEMORY)  # of this run alone; `make ask` asks the last one's
+    memory = memory_in(folder / MEMORY)  # this run's own memory, which `make ask` reads afterwards
     parameters: dict[str, Mapping[str, object]] = {"sim": {"task": "none"}, **memory}
     if page is not None:
         parameters["console"] = page.parameters
@@ -115,35 +136,33 @@ def _stack_options(folder: Path, seed: int, perception: str, page: DemoPage | No
     )
 
 
-def _claim(cleanup: contextlib.ExitStack) -> int:
-    try:
-        return cleanup.enter_context(free_domain())
-    except NoFreeDomain as error:
-        raise StackFailed(str(error)) from error
-
-
 def _raise_on_death(starter: Running, line: ProgressLine) -> None:
-    """Raise StackFailed where a process has died without which the robot cannot go on; tell of a dead console."""
+    """Raise StackError if a required process has died; report a dead console.
+
+    Raises KeyboardInterrupt if the terminal was closed.
+    """
+    if line.gone:
+        raise KeyboardInterrupt
     deaths = starter.deaths()
     for death in deaths:
         if death.name == _CONSOLE:
-            line.note(f"The page is gone, and the search goes on. {death.report()}")
+            line.note(f"The page is gone, and the search goes on: {death.report().splitlines()[0]}")
     if needed := [death.report() for death in deaths if death.name != _CONSOLE]:
-        raise StackFailed("\n".join(needed))
+        raise StackError("\n".join(needed))
 
 
 def wait_until_ready(
     client: DemoClient, starter: Running, line: ProgressLine, page: DemoPage | None = None
 ) -> None:
-    """Wait for every node that the demo needs. Raises StackFailed if one does not appear, or dies.
+    """Wait until every node of the demo is up. Raises StackError if one does not appear, or dies.
 
-    page: shows what is waited for until the console serves.
+    page: shows the missing nodes until the console serves.
     """
     deadline = time.monotonic() + _READY_TIMEOUT
     while missing := client.missing():
         _raise_on_death(starter, line)
         if time.monotonic() > deadline:
-            raise StackFailed(
+            raise StackError(
                 f"after {_READY_TIMEOUT:.0f} s these have not come up: {', '.join(missing)}; "
                 f"their logs are in {starter.log_folder}"
             )
@@ -161,60 +180,53 @@ def follow(
     line: ProgressLine,
     began: float = float("nan"),
 ) -> None:
-    """Follow the directive until the action ends, a node dies or the clock stands. Raises StackFailed, Interrupted.
+    """Send the directive, and print the news until it ends.
 
-    began: `time.monotonic()` at the start of the program, from which the time to the first decision is told.
+    Raises StackError if a node dies or the simulator's clock stands still, and Interrupted. began:
+    `time.monotonic()` at the start of the program, to report the time to the first decision.
     """
     started_at, started_wall = client.clock, time.monotonic()
+    narrator = Narrator(line, record.directive)
     try:
         with ThreadPoolExecutor(1) as sender:  # an interrupt must not hit rclpy while it builds the request
             sender.submit(client.send, record.directive, time_limit).result()
-        newest, newest_wall, said = client.clock, time.monotonic(), ""
+        newest, newest_wall = client.clock, time.monotonic()
         while not client.finished.wait(_POLL):
             _raise_on_death(starter, line)
             if client.clock > newest:
                 newest, newest_wall = client.clock, time.monotonic()
             elif time.monotonic() - newest_wall > _SILENCE_TIMEOUT:
-                raise StackFailed(f"the simulator's clock has stood still for {_SILENCE_TIMEOUT:.0f} s")
-            if client.decided - began > 0.0 and not record.first_decision > 0.0:
-                record.first_decision = client.decided - began
-                line.note(f"First decision after {record.first_decision:.1f} s")
-            progress, elapsed = client.progress, client.clock - started_at
-            if progress.text and progress.text != said:
-                said = progress.text
-                line.note(f"{elapsed:6.1f} s  {said}")
-            line.show(f"{elapsed:6.1f} s  {_status(progress)}")
+                raise StackError(f"the simulator's clock has stood still for {_SILENCE_TIMEOUT:.0f} s")
+            progress = client.progress
+            names = [entity.caption or entity.label for entity in client.seen.values()]
+            narrator.take(client.clock - started_at, progress, client.room_at(progress.goal), names)
     except DirectiveRejected as error:
         record.error_msg = str(error)
         record.error_code = 11099
     except KeyboardInterrupt:
-        line.note("Stopping the robot ...")
         client.cancel(_CANCEL_TIMEOUT)
         raise Interrupted from None
-    record.duration = client.clock - started_at
-    wall = time.monotonic() - started_wall
-    record.real_time_factor = record.duration / wall if wall > 0.0 else float("nan")
-
-
-def _status(p: Progress) -> str:
-    """Return the progress as one line."""
-    expert = f" by {p.expert}" if p.expert else ""
-    distance = f", {p.distance_remaining:.1f} m to go" if p.distance_remaining == p.distance_remaining else ""
-    return f"   {p.phase}{expert}{distance}, {p.distance_travelled:.1f} m driven, {p.coverage:.0f} m² known"
+    finally:
+        if client.decided > began:
+            record.first_decision = client.decided - began
+        record.duration = client.clock - started_at
+        wall = time.monotonic() - started_wall
+        record.real_time_factor = record.duration / wall if wall > 0.0 else float("nan")
 
 
 def collect(client: DemoClient, record: RunRecord) -> None:
-    """Take what the client has heard of a run into its record."""
+    """Copy the client's received data about the run into its record."""
     outcome, status = client.outcome, client.status
     if outcome is not None:
         record.claimed_success = outcome.success
         record.claimed_entities = outcome.entity_ids
         record.error_code, record.error_msg = outcome.error_code, outcome.error_msg
         record.duration = outcome.duration or record.duration
+        record.told, record.searched = outcome.report, outcome.searched_share
     if status is not None:
         record.collisions, record.path_length = int(status.collisions), float(status.path_length)
-    record.path = client.path
-    record.grid = client.grid
+    record.path, record.grid = client.path, client.grid
+    record.rooms = tuple((room.label, room.area) for room in client.rooms.regions.values())
     if len(record.path):
         record.grown = client.grown.between(record.begun, float(record.path[-1, 0]))
     record.decisions = client.decisions
@@ -226,18 +238,23 @@ def collect(client: DemoClient, record: RunRecord) -> None:
             entity.box_max,
             entity.id in record.claimed_entities,
         )
-        for entity in client.entities().values()
+        for entity in (client.seen if record.ending else client.entities()).values()
     }
 
 
-def _report(prepared: Prepared, world: World, record: RunRecord, folder: Path, line: ProgressLine) -> bool:
-    from lodestar_eval.demo.report import summary_lines, summary_of, write_demo_report  # it loads Matplotlib
+def _report(
+    prepared: Prepared, world: World, record: RunRecord, options: argparse.Namespace, line: ProgressLine
+) -> None:
+    # imported late, as it loads Matplotlib
+    from lodestar_eval.demo.report import closing_lines, write_demo_report
     from lodestar_eval.demo.verdict import judge_run
 
-    line.note("Judging the run and writing the report ...")
-    page = write_demo_report(record, folder, judge_run(prepared, world, record))
-    line.note("")
-    for row in summary_lines(summary_of(record)):
-        line.note(row)
-    line.note(f"\n{record.verdict}\nReport: {page}")
-    return record.success
+    line.show("  judging the run and writing the report")
+    arrivals = judge_run(prepared, world, record)
+    problem = ""
+    try:
+        write_demo_report(record, options.out, arrivals)
+    except OSError as error:
+        problem = f"The report is not whole: {error}"
+    for text in closing_lines(record, options.out, options.perception, problem):
+        line.note(text)

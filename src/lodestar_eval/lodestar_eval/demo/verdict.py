@@ -1,4 +1,4 @@
-"""Judges a run of the demo by ground truth."""
+"""Verdict on a demo run by ground truth."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from lodestar.language.directive import Directive, Step, StepKind, main_kind
 from lodestar.language.grammar import parse_directive
 from lodestar_eval.coverage import known_share, reachable_floor
-from lodestar_eval.demo.arrivals import Arrival, arrivals_of, targets_of
+from lodestar_eval.demo.arrivals import Arrival, arrivals_of
 from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.map_records import MapEntity
 from lodestar_eval.tasks import Prepared
-from lodestar_sim.judge import judge_find, shortest_path_length
+from lodestar_sim.judge import judge_find, shortest_path_length, things_meant
 from lodestar_sim.worlds import World
 
-_EXPLORED_SHARE = 0.90  # of the reachable floor from which an exploration counts as complete
-_HOME_DISTANCE = 0.5  # m
-_VISIT_INTERVAL = 0.5  # s between poses that are judged as visits of earlier steps' targets
+_EXPLORED_SHARE = 0.90  # least share of the reachable floor for an exploration to count as complete
+_HOME_DISTANCE = 0.5  # m from the start within which the robot counts as returned
+_VISIT_INTERVAL = 0.5  # s between poses that are checked as visits of earlier steps' targets
 
 
 def judge_run(prepared: Prepared, world: World, record: RunRecord) -> list[Arrival]:
@@ -43,7 +43,7 @@ def judge_run(prepared: Prepared, world: World, record: RunRecord) -> list[Arriv
 
 
 def _comes_back(directive: Directive) -> bool:
-    """Whether the robot is to end where it began."""
+    """Return whether the directive ends with a return to the start."""
     return directive.steps[-1].kind is StepKind.RETURN
 
 
@@ -58,8 +58,6 @@ def _judge_find(prepared: Prepared, world: World, record: RunRecord, directive: 
     if not targets:
         record.success = False
         record.verdict = f"Nothing in this building is meant by “{record.directive}”."
-        if record.error_msg:
-            record.verdict += f" The robot says: {record.error_msg}"
         return
     record.shortest = shortest_path_length(world, record.start, targets)
     steps = [step for step in directive.steps if step.kind is StepKind.FIND]
@@ -83,11 +81,11 @@ def _judge_find(prepared: Prepared, world: World, record: RunRecord, directive: 
 
 
 def _missed_step(world: World, record: RunRecord, steps: Sequence[Step]) -> str:
-    """The first step whose target was never stood before in order; empty where none was missed."""
+    """Return the phrase of the first step whose target the robot did not visit in order; "" if none was missed."""
     index = 0
     poses = record.path[_spaced(record.path[:, 0], _VISIT_INTERVAL)] if len(record.path) else record.path
     for step in steps:
-        targets = targets_of(world, step)
+        targets = things_meant(world, step)
         while index < len(poses):
             stamp, pose = float(poses[index, 0]), poses[index, 1:4]
             if targets and judge_find(world.at(stamp), pose, targets).success:

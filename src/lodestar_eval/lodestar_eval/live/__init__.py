@@ -1,1 +1,1 @@
-"""Surroundings of running nodes, for benchmarks over DDS."""
+"""Environments of running nodes, for benchmarks over DDS."""

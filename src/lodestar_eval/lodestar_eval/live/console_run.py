@@ -1,4 +1,6 @@
-"""One directive of the simulated stack: without the console, with it, with a client that reads all, by an agent."""
+"""Run of one directive in the simulated stack, in four variants: no console; console; console with a client
+that reads all topics; directive given by an AI agent through the console's tools.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from typing import Any
 
 import psutil
 
-from lodestar_bringup.domains import free_domain
+from lodestar_bringup.domains import free_domain, session_environment
+from lodestar_bringup.places import StackError
 from lodestar_bringup.stack import StackOptions, stack
 from lodestar_bringup.starter import Starter
 from lodestar_console.access.keys import console_folder, link_to, secret_of
@@ -25,7 +28,7 @@ from lodestar_eval.console_client import ConsolePage, Puller, StatePage
 from lodestar_eval.demo.client import DemoClient, DirectiveRejected, Outcome
 from lodestar_eval.demo.progress import ProgressLine
 from lodestar_eval.demo.record import RunRecord
-from lodestar_eval.demo.session import StackFailed, collect, follow, wait_until_ready
+from lodestar_eval.demo.session import collect, follow, wait_until_ready
 from lodestar_eval.demo.verdict import judge_run
 from lodestar_eval.settings import memory_in
 from lodestar_eval.tasks import prepare
@@ -35,35 +38,35 @@ WAYS = (
     "alone",
     "read",
     "agent",
-)  # no console; nobody reads it; one client reads everything; an agent drives
+)  # no console; console without a client; one client reads all topics; an agent gives the directive
 _AGENT = "finder"
 _SERVES = 30.0  # s until the console has to serve
-_SAMPLE = 1.0  # s between two looks at the console's memory
+_SAMPLE = 1.0  # s between two measurements of the console's memory
 
 
 @dataclass
 class ConsoleRun:
-    """One directive. way: one of WAYS; seconds of wall time unless said otherwise."""
+    """Result of one directive in variant `way`. Times in seconds of wall time unless stated otherwise."""
 
     way: str
     seed: int
     directive: str
-    success: bool = False  # by ground truth, and claimed
+    success: bool = False  # by ground truth, and claimed by the robot
     verdict: str = ""
-    real_time: float = float("nan")  # simulated seconds per second, from the directive to its end
-    stack_core: float = float("nan")  # processor seconds of all nodes but the console per simulated second
-    first_decision: float = float("nan")  # from the start of the program
-    console_core: float = float("nan")  # processor seconds of the console per second
-    console_pss: float = float("nan")  # MiB, largest
-    received: float = float("nan")  # kB/s of the client
-    calls: int = 0  # of the agent
+    real_time: float = float("nan")  # simulated seconds per second, while the directive runs
+    stack_core: float = float("nan")  # processor seconds of all nodes but the console, per simulated second
+    first_decision: float = float("nan")  # seconds from the start of the program
+    console_core: float = float("nan")  # processor seconds of the console, per second
+    console_pss: float = float("nan")  # MiB, largest proportional memory of the console
+    received: float = float("nan")  # kB/s received by the client
+    calls: int = 0  # number of the agent's tool calls
     tools: list[str] = field(default_factory=list)
 
 
 class AgentClient(DemoClient):
-    """Watches a run as the demo does; the directive is given by an agent through the console's door.
+    """Watches a run like the demo's client, while an agent gives the directive through the console's tool interface.
 
-    outcome: as the tools tell it.
+    outcome: result as the tools report it.
     """
 
     def __init__(self, domain_id: int, address: Path, token: str) -> None:
@@ -73,14 +76,14 @@ class AgentClient(DemoClient):
         self._agent: threading.Thread | None = None
 
     def send(self, directive: str, time_limit: float) -> None:
-        """Let the agent find what the directive names; `finished` is set when its last tool has answered."""
+        """Let the agent search for the directive's target; `finished` is set after its last tool call."""
         self._agent = threading.Thread(target=self._find, args=(directive, time_limit), daemon=True)
         self._agent.start()
 
     def _find(self, directive: str, time_limit: float) -> None:
         try:
             told = asyncio.run(self._by_tools(directive, time_limit))
-        except Exception as error:  # whatever the client raises, the run has ended
+        except Exception as error:  # an exception of the client ends the run as well
             told = {"success": False, "code": 1, "said": f"{error.__class__.__name__}: {error}"}
         said = json.dumps(told.get("said", ""))
         found = tuple(int(one) for one in told.get("entities", ()))
@@ -92,7 +95,7 @@ class AgentClient(DemoClient):
         self.finished.set()
 
     async def _by_tools(self, directive: str, time_limit: float) -> dict[str, Any]:
-        """Return the last status of the directive. Raises DirectiveRejected where a tool refuses."""
+        """Give the directive by tool calls; return its last status. Raises DirectiveRejected."""
         import httpx2
         from mcp import ClientSession
         from mcp.client.streamable_http import streamable_http_client
@@ -132,9 +135,9 @@ class AgentClient(DemoClient):
 def run_with_console(
     way: str, world: str, seed: int, folder: Path, time_limit: float, line: ProgressLine
 ) -> ConsoleRun:
-    """Run the default directive of a world in one of WAYS.
+    """Run the default directive of a world in one variant (`way`, one of WAYS).
 
-    folder: created anew. Raises StackFailed if something does not start or dies.
+    folder: created by this call. Raises StackError if something does not start or dies.
     """
     began = time.monotonic()
     shutil.rmtree(folder, ignore_errors=True)
@@ -151,7 +154,8 @@ def run_with_console(
         client = AgentClient(domain, own / "address", token) if token else DemoClient(domain)
         cleanup.callback(client.close)
         options = _options(folder, seed, own if way != "without" else None, way == "agent")
-        starter = Starter(stack("sim", options), folder / "log", environment={"ROS_DOMAIN_ID": str(domain)})
+        environment = cleanup.enter_context(session_environment(domain))
+        starter = Starter(stack("sim", options), folder / "log", environment=environment)
         cleanup.enter_context(starter)
         wait_until_ready(client, starter, line)
         watch = None
@@ -195,12 +199,12 @@ def _wait_until_served(address: Path, starter: Starter) -> None:
     end = time.monotonic() + _SERVES
     while not address.exists():
         if time.monotonic() > end or starter.deaths():
-            raise StackFailed(f"the console does not serve after {_SERVES:.0f} s")
+            raise StackError(f"the console does not serve after {_SERVES:.0f} s")
         time.sleep(0.1)
 
 
 def _seconds(process: psutil.Process) -> float:
-    """Return the processor seconds of a process; 0 where it has ended."""
+    """Return the processor seconds of a process; 0 if it has ended."""
     try:
         times = process.cpu_times()
     except psutil.Error:
@@ -209,7 +213,9 @@ def _seconds(process: psutil.Process) -> float:
 
 
 class _ConsoleWatch:
-    """Measures the console's process while the block runs. page: of a client that reads everything, None: nobody."""
+    """Context manager that measures the console's process. page: session of a client that reads all topics,
+    or None.
+    """
 
     def __init__(self, pid: int, page: ConsolePage | None) -> None:
         self._process, self._page = psutil.Process(pid), page
@@ -229,7 +235,7 @@ class _ConsoleWatch:
         return self
 
     def told(self) -> tuple[float, float, float]:
-        """Return the share of a core, the largest proportional memory in MiB, and kB/s, until now."""
+        """Return the console's share of a core, largest proportional memory, MiB, and kB/s to the client."""
         span = time.monotonic() - self._began
         share = (_seconds(self._process) - self._used) / span
         received = 0
@@ -251,6 +257,7 @@ class _ConsoleWatch:
 
     def _read(self) -> None:
         assert self._state is not None
-        with self._state as state, contextlib.suppress(Exception):  # its end is the console's
+        # an error ends the measurement, not the run
+        with self._state as state, contextlib.suppress(Exception):
             while not self._closing.is_set():
                 state.read(0.2)

@@ -1,4 +1,4 @@
-"""Seconds until the page of `python -m lodestar_eval.demo` shows the nodes and the map, and how it ends."""
+"""Seconds until the page of `python -m lodestar_eval.demo` shows the nodes and the map, and its exit status."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
+from lodestar_bringup.places import StackError
 from lodestar_eval.console_client import ConsolePage, Puller, StatePage
-from lodestar_eval.demo.session import StackFailed
 
-_PATIENCE = 120.0  # s in which all of it has to come
-_END = 30.0  # s in which it has to end after Ctrl-C
+_PATIENCE = 120.0  # s, timeout of the start
+_END = 30.0  # s, timeout of the end after Ctrl-C
 
 
 @dataclass(frozen=True)
 class ConsoleStart:
-    """Seconds after the command; ended: after Ctrl-C. status: exit status."""
+    """Seconds from the demo's command until its link is printed and its page shows the nodes and map cells.
+
+    link, states, cells: these seconds. ended: seconds from Ctrl-C to the end. status: exit status.
+    """
 
     seed: int
     link: float
@@ -34,7 +37,7 @@ class ConsoleStart:
 
 
 def start_of_demo(world: str, seed: int, folder: Path) -> ConsoleStart:
-    """Start the demo with its page, wait for the map's first cells, and end it. Raises StackFailed."""
+    """Start the demo with its page, wait for the map's first cells, and end it. Raises StackError."""
     command = [sys.executable, "-m", "lodestar_eval.demo", "--console", "on", "--world", world]
     command += ["--seed", str(seed), "--out", str(folder / "demo")]
     folder.mkdir(parents=True, exist_ok=True)
@@ -52,7 +55,7 @@ def start_of_demo(world: str, seed: int, folder: Path) -> ConsoleStart:
         process.communicate(timeout=_END)
         return ConsoleStart(seed, linked, states, cells, time.monotonic() - pressed, process.returncode)
     except (ConnectionError, OSError, subprocess.TimeoutExpired) as error:
-        raise StackFailed(str(error)) from error
+        raise StackError(str(error)) from error
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
@@ -69,11 +72,11 @@ def _link(process: subprocess.Popen[str], began: float) -> str:
             return found[0]
         if not line:
             break
-    raise StackFailed("the demo printed no link")
+    raise StackError("the demo printed no link")
 
 
 def _shown(link: str, began: float) -> tuple[float, float]:
-    """Return the seconds until a page told of the nodes, and until the first cells of the map came."""
+    """Return the seconds from `began` until a page showed the nodes, and until it showed the map's first cells."""
     page, states = _enter(link, began)
     with StatePage(page) as state:
         puller = Puller(page, cloud=False, camera=False)
@@ -86,11 +89,14 @@ def _shown(link: str, began: float) -> tuple[float, float]:
                     return states, time.monotonic() - began
         finally:
             puller.close()
-    raise StackFailed(f"the page showed no map within {_PATIENCE:.0f} s")
+    raise StackError(f"the page showed no map within {_PATIENCE:.0f} s")
 
 
 def _enter(link: str, began: float) -> tuple[ConsolePage, float]:
-    """Come in once the console serves; return also the seconds until the page before it told of nodes, if it did."""
+    """Log in once the console serves; return the page, and the seconds until the waiting page listed nodes.
+
+    The seconds are NaN if it listed none.
+    """
     states = float("nan")
     while True:
         try:
@@ -104,7 +110,7 @@ def _enter(link: str, began: float) -> tuple[ConsolePage, float]:
 
 
 def _waiting(link: str) -> bytes:
-    """Return the page at a link that is not used up while it answers 503."""
+    """Return the waiting page's body, b"" unless the server answers 503; the one-time link stays valid."""
     try:
         with urllib.request.urlopen(link.split("/enter")[0] + "/", timeout=5.0):
             return b""

@@ -1,9 +1,8 @@
-"""Surroundings of a running goal selector: robot, navigator, experts, phrases, and a scene of any size as deltas."""
+"""Environment of a running goal selector: robot, navigator, experts, phrase vectors, and scene deltas."""
 
 from __future__ import annotations
 
 import math
-import threading
 import time
 import zlib
 from collections.abc import Callable
@@ -11,15 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import rclpy
 from action_msgs.srv import CancelGoal
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import TransformStamped, Twist
 from nav2_msgs.action import NavigateToPose
 from nav_msgs.msg import OccupancyGrid
 from rclpy.action import ActionClient, ActionServer, CancelResponse
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 from tf2_msgs.msg import TFMessage
 
 from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
@@ -27,6 +23,7 @@ from lodestar.experts.registry import FRONTIER, experts
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.follower import Cursor, page_of
 from lodestar.scene.records import Entity, SceneDelta
+from lodestar_eval.live.side_node import SideNode
 from lodestar_interfaces.action import FollowDirective, ProposeGoal
 from lodestar_interfaces.msg import Decision, Heartbeat
 from lodestar_interfaces.msg import SceneDelta as SceneDeltaMessage
@@ -37,28 +34,27 @@ from lodestar_ros.conversions_agent import answer_to_result, request_from_goal
 from lodestar_ros.conversions_scene import scene_to_msg
 from lodestar_ros.conversions_sensors import vectors_to_msg
 
-SIDE = 16.0  # m of the free square on which the frontier's goals lie
-DIMENSION = 384  # of the phrases' vectors, that of all-MiniLM-L6-v2
-DRIVE_PERIOD = 0.05  # s between velocities of the navigator
-TF_PERIOD = 0.05  # s
+SIDE = 16.0  # m, side of the free square that contains the frontier goals
+DIMENSION = 384  # of the phrase vectors; that of all-MiniLM-L6-v2
+DRIVE_PERIOD = 0.05  # s between the navigator's velocities
+TF_PERIOD = 0.05  # s between transforms
 
 
 class SelectorSurroundings:
-    """One node on a thread of its own. Times are monotonic seconds of this process."""
+    """ROS node around a goal selector under test, on its own thread. Times are monotonic seconds."""
 
     def __init__(self, domain: int) -> None:
-        self.beats: list[tuple[float, float]] = []  # time of reception, stamp
+        self.beats: list[tuple[float, float]] = []  # (time of reception, stamp) of the heartbeats
         self.decided: list[float] = []  # seconds from the request to the decision
-        self.stopped_at = math.inf  # time of the gate's first zero velocity since the last other one
+        self.stopped_at = math.inf  # time of the gate's first zero velocity since the last non-zero one
         self.diagnosis: dict[str, str] = {}
         self._asked: dict[int, float] = {}
         self._goal: Any = None
         self._places = 0
         self._entities: list[Entity] = []
         self._revision = 0
-        self._context = rclpy.Context()
-        self._context.init(domain_id=domain)
-        self.node = node = Node("selector_surroundings", context=self._context)
+        self._side = SideNode("selector_surroundings", domain)
+        self.node = node = self._side.node
         self._tf = node.create_publisher(TFMessage, "/tf", qos.TF)
         self._command = node.create_publisher(Twist, "cmd_vel", qos.COMMAND)
         self._grid = node.create_publisher(OccupancyGrid, "grid", qos.LATCHED)
@@ -84,18 +80,13 @@ class SelectorSurroundings:
         self._follow = ActionClient(node, FollowDirective, "follow_directive")
         node.create_timer(TF_PERIOD, self._publish_transforms)
         node.create_timer(DRIVE_PERIOD, self._drive)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(node)
-        self._thread = threading.Thread(target=self._executor.spin, daemon=True)
-        self._thread.start()
+        self._side.start()
 
     def close(self) -> None:
-        self._executor.shutdown(timeout_sec=2.0)
-        self._context.try_shutdown()
-        self._thread.join(5.0)
+        self._side.close()
 
     def until(self, condition: Callable[[], Any], what: str, timeout: float = 120.0) -> None:
-        """Wait for a condition. Raises TimeoutError with `what`."""
+        """Wait until a condition is true. Raises TimeoutError with the text `what`."""
         end = time.monotonic() + timeout
         while not condition():
             if time.monotonic() > end:
@@ -137,7 +128,7 @@ class SelectorSurroundings:
 
     @property
     def moving(self) -> bool:
-        """Return whether the gate lets velocities pass."""
+        """Return whether a goal is active and the velocity gate has not output zero since the last motion."""
         return math.isinf(self.stopped_at) and bool(self.beats) and self._goal is not None
 
     # --- callbacks ---
@@ -167,7 +158,7 @@ class SelectorSurroundings:
         if name == FRONTIER.name:
             self._asked.setdefault(request.epoch, time.monotonic())
             self._places += 1
-            angle = 2.4 * self._places  # a new place each time, so that every review decides again
+            angle = 2.4 * self._places  # a new goal each time, so that every review makes a new decision
             goal = np.array([5.0 * math.cos(angle), 5.0 * math.sin(angle), 0.0])
             answer = Proposal(name, request.epoch, goal, 0.9, "there", stamp=request.stamp)
 
@@ -210,7 +201,7 @@ class SelectorSurroundings:
     def _publish_transforms(self) -> None:
         now = time.time()
         sway = np.eye(4)
-        sway[0, 3] = 0.5 * math.sin(0.5 * now)  # motion, so that the robot does not count as stuck
+        sway[0, 3] = 0.5 * math.sin(0.5 * now)  # sways the robot, so that it does not count as stuck
         pairs = (("odom", "base_link", sway), ("map", "odom", np.eye(4)))
         self._tf.publish(
             TFMessage(
@@ -236,7 +227,7 @@ class SelectorSurroundings:
 
 
 def _on_embed(request: EmbedTexts.Request, response: EmbedTexts.Response) -> EmbedTexts.Response:
-    """Return a vector per phrase that depends on its text only, without meaning."""
+    """Return a unit vector per phrase: random, and always the same for the same text."""
     seeds = [zlib.crc32(phrase.encode()) for phrase in request.phrases]
     vectors = np.stack([np.random.default_rng(seed).normal(size=DIMENSION) for seed in seeds])
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -1,1 +1,1 @@
-"""Questions about a long tour of a simulated building, their truth and their score (STaR's WH-VQA)."""
+"""Questions about a long tour of a simulated building, with true answers and scores (STaR's WH-VQA)."""

@@ -1,4 +1,4 @@
-"""The robot's own memory and answerer as rows of the table: one answerer, different evidence."""
+"""The robot's memory and answerer as compared methods ("rows"), which differ in the selection of evidence."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from lodestar_eval.settings import robot_config
 
 _log = logging.getLogger(__name__)
 
-FULL, EYES = "full", "eyes"  # the rules that let the scene answer too
+FULL, EYES = "full", "eyes"  # rules with which answers may also use the scene
 _VALUES = {
     AnswerType.PLACE: PLACE,
     AnswerType.TIME: TIME,
@@ -67,7 +67,9 @@ _VALUES = {
 
 @dataclass(frozen=True)
 class Remembered:
-    """A tour as memories, and what the robot knows beside them at its end."""
+    """Memory of a tour. store: its memories; looks: floor seen by the camera; stream: the recorded data;
+    shots: stored images.
+    """
 
     store: MemoryStore
     looks: FloorLooks
@@ -76,7 +78,7 @@ class Remembered:
 
 
 class OwnAnswerer:
-    """Remembers a tour through the robot's MemoryChain, and answers through its Answerer."""
+    """Answerer that records a tour with the robot's MemoryChain, and answers with the robot's Answerer."""
 
     def __init__(self, phrases: PhraseBook) -> None:
         self._phrases = phrases
@@ -84,7 +86,7 @@ class OwnAnswerer:
         self._folder = tempfile.TemporaryDirectory(prefix="memory-qa-")
 
     def remember(self, stream: Stream) -> Remembered:
-        """Return the memory of a tour, made of its stream alone."""
+        """Return the memory of a tour, made from its stream alone."""
         config = robot_config().memory
         folder = Path(self._folder.name) / "store"
         store = MemoryStore.open(replace(config.store, folder=str(folder), flush_interval=0.05), self._embed)
@@ -104,7 +106,7 @@ class OwnAnswerer:
             if step.keyframe_id:
                 chain.take_keyframe(keyframes[step.keyframe_id])
             chain.tick(step.stamp)
-        assert chain is not None  # a tour has images
+        assert chain is not None  # never None, as a tour has images
         chain.close()
         store.flush(600.0)
         return Remembered(store, chain.looks, stream, chain.images.shots(stream.scene))
@@ -169,14 +171,14 @@ class OwnAnswerer:
 
 
 class LookingAnswerer(OwnAnswerer):
-    """As OwnAnswerer, with a model that looks behind an endpoint on this machine (`TourEyes`)."""
+    """`OwnAnswerer` that also asks a vision model, `TourEyes`, behind a local HTTP endpoint."""
 
     def __init__(self, phrases: PhraseBook, recording: Recording) -> None:
         super().__init__(phrases)
         self._recording = recording
 
     def answer_all(self, memory: Remembered, questions: Sequence[Asked], evidence_rule: str) -> list[Answer]:
-        """See OwnAnswerer; over HTTP, as any model."""
+        """Return an answer for each question, in order, by HTTP requests to the model."""
         stream = memory.stream
         tools = Tools(
             memory.store,
@@ -190,7 +192,7 @@ class LookingAnswerer(OwnAnswerer):
         store = stream.keyframes()
 
         def picture(image: ImageName) -> bytes | None:
-            """Return it with outlines and ids, as the memory node does."""
+            """Return an image as JPEG with outlines and ids, as from the memory node; None for an unknown one."""
             try:
                 keyframe, data = store.get(image.id, image.session)
             except KeyError:
@@ -206,7 +208,7 @@ class LookingAnswerer(OwnAnswerer):
 
 
 def _pixels(step: TourStep) -> dict[int, int]:
-    """Return what the image of a step showed: entity id -> pixels of its masks."""
+    """Return the pixels of each entity in a step's image: entity id -> pixels of its masks."""
     pixels: dict[int, int] = {}
     for sighting in step.sightings:
         pixels[sighting.entity_id] = pixels.get(sighting.entity_id, 0) + sighting.pixels
@@ -214,7 +216,7 @@ def _pixels(step: TourStep) -> dict[int, int]:
 
 
 def _cited(answerer: MemoryAnswerer, found: memory_answer.Answer) -> list[Memory]:
-    """Return the memories among the proofs of an answer, best first."""
+    """Return the memories cited as proof of an answer, best first."""
     store = answerer.tools.memories
     assert isinstance(store, MemoryStore)
     return [store.get(p.id) for p in found.proof if p.kind is memory_answer.ProofKind.CAPTION]

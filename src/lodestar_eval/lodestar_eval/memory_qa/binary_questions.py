@@ -1,4 +1,4 @@
-"""Questions with yes or no, each sort with as many of the one as of the other where the world allows it."""
+"""Yes-or-no questions; each form of question has as many answers yes as no, if the world allows it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lodestar_eval.memory_qa.truth import Interval
 from lodestar_sim.reference_truth import confusable
 from lodestar_sim.worlds.catalogue import CATALOGUE
 
-#: Rooms that buildings of these kinds have, of which one that is missing is asked for.
+#: Rooms that such buildings may have; questions about a missing one have the answer no.
 _ROOMS = (
     "kitchen",
     "kitchenette",
@@ -22,11 +22,11 @@ _ROOMS = (
     "toilets",
     "print room",
 )
-_FEW = 3  # things that make the answer yes: with more of them it is no question
+_FEW = 3  # most objects that make the answer yes; with more the question is trivial
 
 
 def yes_forms(maker: Maker) -> Forms:
-    """Return the questions whose answer is yes."""
+    """Return drafts of questions with the answer yes, by form of question."""
     return {
         "saw": _saw(maker),
         "in_room": _in_room(maker),
@@ -38,7 +38,7 @@ def yes_forms(maker: Maker) -> Forms:
 
 
 def no_forms(maker: Maker) -> Forms:
-    """Return the questions whose answer is no, about things that are missing but might well be there."""
+    """Return drafts of questions with the answer no, about plausible missing objects, by form of question."""
     return {
         "saw": _never_saw(maker),
         "in_room": _not_in_room(maker),
@@ -64,7 +64,7 @@ def _saw(maker: Maker) -> Iterator[Draft]:
 
 
 def _never_saw(maker: Maker) -> Iterator[Draft]:
-    """Yield things in a colour that this building lacks, and things that it lacks altogether, in turn."""
+    """Yield questions about objects in a colour that the building lacks, and about missing categories, alternately."""
     there = {s.thing.category for s in maker.truth.all_stays}
     missing = maker.shuffled(
         [n for n in sorted(CATALOGUE) if not n.endswith("s") and not any(confusable(n, c) for c in there)]

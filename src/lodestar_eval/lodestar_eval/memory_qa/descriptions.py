@@ -1,4 +1,4 @@
-"""Noun phrases that mean one thing only among the things of a tour, however many look like it."""
+"""Noun phrases that refer to exactly one object of a tour, even among look-alikes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from lodestar_eval.memory_qa.truth import Stay, TourTruth
 from lodestar_sim.reference_truth import confusable
 from lodestar_sim.tasks import PLAIN
 
-_TOGETHER, _APART = 0.4, 2.3  # m between boxes at which "next to" surely holds, and surely does not
-_MARGIN = 1.5  # m by which the closest thing is closer than the next one
-_LARGE = 0.4  # m, longest side of a thing that others are described by
-_WHOLE = 0.5  # share of a building from which a room with the building's name is not told from it
-_REACH = 12.0  # m, largest distance of the closest thing from what it is closest to
+# m, gap between boxes below which "next to" surely holds, and above which it surely does not
+_TOGETHER, _APART = 0.4, 2.3
+_MARGIN = 1.5  # m by which the closest object is closer than the second closest
+_LARGE = 0.4  # m, least longest side of an object used as an anchor in descriptions
+_WHOLE = 0.5  # share of a building above which a room of the building's name counts as the whole building
+_REACH = 12.0  # m, greatest distance of a "closest" object from its anchor
 
 
 class Descriptions:
-    """Phrases for the stays of a tour, each true of one thing only at any time of it."""
+    """Noun phrases for the objects of a tour. Each phrase fits only one object during the whole tour. A
+    `Stay` is the time during which an object is at one place.
+    """
 
     def __init__(self, truth: TourTruth, rng: np.random.Generator) -> None:
         self._truth, self._rng = truth, rng
@@ -37,7 +40,7 @@ class Descriptions:
         ]
 
     def rivals(self, stay: Stay, colored: bool = True) -> list[Stay]:
-        """Return stays of other things that the thing's noun, with or without its colour, may mean."""
+        """Return the stays of other objects that this object's `noun` (same `colored`) also fits."""
         return [
             other
             for other in self._truth.all_stays
@@ -47,17 +50,18 @@ class Descriptions:
         ]
 
     def noun(self, stay: Stay, colored: bool = True) -> str:
-        """Return the thing's caption, or its category."""
+        """Return the object's caption, or its category if not `colored`."""
         return stay.thing.caption if colored else stay.thing.category
 
     def has_color(self, stay: Stay) -> bool:
-        """Tell whether the caption names the colour."""
+        """Return whether the object's caption names its colour."""
         return stay.thing.color in stay.thing.caption.split()
 
     def phrase(self, stay: Stay, colored: bool = True, room: bool = True, rest: bool = True) -> str:
-        """Return a phrase without article for a thing at this stay; "" if none is unique.
+        """Return a unique phrase, without article, for the object during this stay at one place; "" if there
+        is none.
 
-        colored: may name its colour; room: may name its room; rest: may name what it stands on.
+        colored: may name its colour; room: may name its room; rest: may name the object on which it stands.
         """
         if colored and not self.has_color(stay):
             return ""
@@ -75,7 +79,7 @@ class Descriptions:
         return ""
 
     def anchor_phrase(self, anchor: Stay, without: Stay) -> str:
-        """Return the plain phrase of a thing that others are described by; "" if its noun or colour is not unique."""
+        """Return a short phrase for the anchor in a description of `without`; "" if it is ambiguous."""
         if confusable(anchor.thing.category, without.thing.category) or anchor.thing.id == without.thing.id:
             return ""
         if not self.rivals(anchor, colored=False):
@@ -90,7 +94,7 @@ class Descriptions:
         return f"in the {stay.room_label}"
 
     def unique_room(self, label: str) -> bool:
-        """Tell whether one room only has this label, and not the building: "in the warehouse" may mean all of it."""
+        """Return whether exactly one room has this label, and the label cannot mean the whole building."""
         return self.rooms.count(label) == 1 and label not in self._whole
 
     def _resting(self, stay: Stay, rivals: list[Stay]) -> str:
@@ -111,7 +115,10 @@ class Descriptions:
         return ""
 
     def support(self, stay: Stay) -> Stay | None:
-        """Return the stay of what a thing stands on; None for the floor, a wall or a compartment's owner."""
+        """Return the stay of the object on which this one stands.
+
+        None if it stands on the floor, hangs on a wall, or lies in a compartment of a piece of furniture.
+        """
         scene = self._truth.scene_of(stay)
         owner = stay.thing.supported_by
         if not owner:
@@ -125,7 +132,7 @@ class Descriptions:
             return ""
         for anchor in self._anchors:
             if anchor.room != stay.room or _gap(stay, anchor) > _TOGETHER or anchor.thing.supported_by:
-                continue  # what stands on the thing, or on another one, is not beside it
+                continue  # an object on a support is not beside it
             for colored in (False, True):
                 if confusable(anchor.thing.category, stay.thing.category):
                     continue
@@ -147,7 +154,7 @@ class Descriptions:
         return ""
 
     def phrased(self, stays: list[Stay], **options: bool) -> Iterator[tuple[Stay, str]]:
-        """Yield the stays, in random order, that have a unique phrase."""
+        """Yield (stay, unique phrase) of the stays whose object has one, in random order."""
         for index in self._rng.permutation(len(stays)):
             stay = stays[int(index)]
             words = self.phrase(stay, **options)

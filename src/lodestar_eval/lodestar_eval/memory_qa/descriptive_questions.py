@@ -1,4 +1,4 @@
-"""Questions for a number of things, for an attribute, a room or a set of things."""
+"""Questions about a number of objects, an attribute, a room or a set of objects."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from lodestar_eval.memory_qa.truth import Stay
 from lodestar_eval.memory_qa.wordings import plural
 from lodestar_sim.reference_truth import is_class
 
-_MOST = 8  # things that a person counts
-_TOLD = ("whiteboard", "plant")  # whose name tells the colour
+_MOST = 8  # most objects that a question may ask to count
+_TOLD = ("whiteboard", "plant")  # categories whose name implies the colour
 
 
 def counting_forms(maker: Maker) -> Forms:
-    """Return the questions for a number of things."""
+    """Return drafts of questions about a number of objects, by form of question."""
     return {
         "count_room": _several_first(_count_room(maker)),
         "count_all": _count_all(maker),
@@ -24,7 +24,7 @@ def counting_forms(maker: Maker) -> Forms:
 
 
 def descriptive_forms(maker: Maker) -> Forms:
-    """Return the questions for words: attributes, rooms, or a set of things."""
+    """Return drafts answered by words (attributes, rooms, or a set of objects), by form of question."""
     return {
         "color": _color(maker),
         "room_of": _room_of(maker),
@@ -43,7 +43,7 @@ def _words(maker: Maker, words: set[str], stays: list[Stay]) -> Gold:
 
 
 def _several_first(drafts: Iterator[Draft]) -> Iterator[Draft]:
-    """Yield the questions whose answer is more than one before the others."""
+    """Yield first the counting questions whose answer is above one, then the others."""
     single = []
     for draft in drafts:
         if draft.gold.number > 1.0:
@@ -117,7 +117,7 @@ def _support_of(maker: Maker) -> Iterator[Draft]:
 
 
 def _gone_from(maker: Maker) -> Iterator[Draft]:
-    """Yield the rooms from which one sort of thing was taken, and nothing else was."""
+    """Yield questions about the categories of the objects that were taken from a room."""
     gone: dict[int, list[Stay]] = {}
     for event in maker.truth.world.events:
         if event.kind in ("remove", "move"):

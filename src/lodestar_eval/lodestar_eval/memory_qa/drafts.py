@@ -1,4 +1,4 @@
-"""Drafts of questions before they are worded, and what their makers share."""
+"""Drafts of questions before they are worded, and helpers shared by their makers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from lodestar_eval.memory_qa.truth import Interval, Stay, TourTruth
 from lodestar_sim.reference_truth import confusable, is_class
 from lodestar_sim.worlds.world import Event, Room
 
-_SMALL_ROOM = 4.8  # metres, from a room's middle to its corners, so that its middle means all of it
+_SMALL_ROOM = 4.8  # m from a room's centre to its corners, up to which the centre stands for the whole room
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A question of a form with its gold. things: ids that it is about, so that none is asked about too often."""
+    """Draft of a question, with its gold answer. form: type of question. things: ids of its objects."""
 
     form: str
     slots: dict[str, str]
@@ -29,7 +29,7 @@ class Draft:
 
 @dataclass
 class Maker:
-    """Sources of the forms of questions. All randomness comes from `rng`."""
+    """Source of question drafts: a tour's truth, noun phrases, helpers. All randomness comes from `rng`."""
 
     truth: TourTruth
     rng: np.random.Generator
@@ -44,22 +44,25 @@ class Maker:
 
     @property
     def seen_last(self) -> list[Stay]:
-        """Return where each known thing was seen last, in random order; plural nouns are left out."""
+        """Return each object's stay in which the robot last saw it, in random order; no plural nouns."""
         found = [self.truth.last_seen(i) for i in self.truth.stays]
         return self.shuffled([s for s in found if s is not None and is_named(s)])
 
     @property
     def present(self) -> list[Stay]:
-        """Return the known things that stand, at the end, where they were seen last."""
+        """Return the stays of `seen_last` that last until the end of the tour."""
         return [stay for stay in self.seen_last if self.truth.standing(stay)]
 
     @property
     def unchanged(self) -> list[Stay]:
-        """Return the known things that no event changed."""
+        """Return the stays of `present` whose object no event changed."""
         return [stay for stay in self.present if self.truth.event_of(stay.thing.id) is None]
 
     def changes(self, kind: str) -> list[tuple[Event, list[Stay]]]:
-        """Return the events of a kind whose thing was seen at each of its places, with its stays."""
+        """Return (event, stays of its object) of a kind, in random order.
+
+        The robot saw each object during each of its stays.
+        """
         found = []
         for event in self.truth.world.events:
             stays = self.truth.stays.get(event.object_id, [])
@@ -72,20 +75,21 @@ class Maker:
         return is_named(stay) and self.truth.known(stay)
 
     def attribute_phrase(self, stay: Stay) -> str:
-        """Return the thing's caption where no other thing has its noun and colour; "" otherwise. Its place does not
-        matter, so it holds before and after a move.
+        """Return the object's caption if no other object has its noun and colour, else "".
+
+        The phrase names no place, so it holds before and after a move.
         """
         unique = self.descriptions.has_color(stay) and not self.descriptions.rivals(stay)
         return stay.thing.caption if unique else ""
 
     def own_rooms(self) -> list[Room]:
-        """Return rooms with a label of their own, in the singular, that the robot entered, in random order."""
+        """Return rooms with a unique, singular label that the robot entered, in random order."""
         visited = {room for room, start, end in self.truth.visits if end - start >= 2.0}
         own = [r for r in self.truth.world.rooms if self.descriptions.unique_room(r.label)]
         return self.shuffled([r for r in own if r.id in visited and not r.label.endswith("s")])
 
     def small_rooms(self) -> list[Room]:
-        """Return the own rooms of which every place is near the middle."""
+        """Return the rooms of `own_rooms` whose every place is near the centre."""
         found = []
         for room in self.own_rooms():
             x0, y0, x1, y1 = room.rect
@@ -94,16 +98,20 @@ class Maker:
         return found
 
     def kinds_in(self, stays: list[Stay]) -> list[str]:
-        """Return the categories of stays, each once, in random order."""
+        """Return the categories of the objects, singular ones only, without duplicates, in random order."""
         return self.shuffled(sorted({s.thing.category for s in stays if is_named(s)}))
 
     def ever(self, category: str) -> list[Stay]:
-        """Return every stay that a listener might call by a category."""
+        """Return the stays, present and past, of all objects that a person might mean by a category's name.
+
+        A stay is the time that one object stood at one place.
+        """
         return [s for s in self.truth.all_stays if confusable(s.thing.category, category)]
 
     def visible_at_end(self, category: str) -> list[Stay] | None:
-        """Return the present things of a category; None if one of them, or of a kind that it may be confused with,
-        was not seen where it stands, changed, or is not surely of the category.
+        """Return the stays of the objects that a category may mean.
+
+        None unless all objects surely fit the category, were seen, and never changed.
         """
         stays = self.ever(category)
         if not stays or any(not is_class(s.thing, category) for s in stays):
@@ -113,7 +121,9 @@ class Maker:
         return stays
 
     def supports(self) -> Iterator[tuple[Stay, str, list[Stay]]]:
-        """Yield things with a phrase of their own on which only known things stand, and those."""
+        """Yield (stay, phrase, carried objects) of uniquely named supports that carry only objects seen by
+        the robot.
+        """
         loads: dict[int, list[Stay]] = {}
         for stay in self.truth.all_stays:
             if stay.thing.supported_by and not stay.thing.contained_in:
@@ -125,18 +135,18 @@ class Maker:
                 yield base, words, things
 
     def place_gold(self, stays: list[Stay]) -> Gold:
-        """Return the gold of a question for the place of any of these."""
+        """Return the gold answer of a question about a place; the place of each given stay is right."""
         spans = [span for stay in stays for span in self.truth.looks_in(stay)]
         return Gold(PLACE, places=tuple(s.centre for s in stays), seen=tuple(spans))
 
 
 def is_named(stay: Stay) -> bool:
-    """Tell whether a thing's category names one thing ("books" does not)."""
+    """Return whether an object's category is singular ("books" is not)."""
     return not stay.thing.category.endswith("s")
 
 
 def spans_of(maker: Maker, stays: list[Stay]) -> tuple[Interval, ...]:
-    """Return when any of the stays was in view within 5 m."""
+    """Return the intervals in which the object of any of the stays was in view within 5 m."""
     return tuple(span for stay in stays for span in maker.truth.looks_in(stay))
 
 

@@ -1,4 +1,4 @@
-"""A model that really looks at a tour's pictures: it recognises the image and says what was truly in view there."""
+"""Vision model with ground truth: it recognises a tour's image and reports the objects truly in view."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from lodestar_eval.memory_qa.truth import MIN_PIXELS, NEAR, TourTruth
 from lodestar_sim.reference_truth import Scene, is_class
 from lodestar_sim.worlds.world import WorldObject
 
-_SIDE = (48, 36)  # pixels of the copies by which an image is recognised
-_ALIKE = 14.0  # grey levels that a picture's outlines and its encoding may change of it; chosen
+_SIDE = (48, 36)  # pixels, size of the thumbnails by which an image is recognised
+_ALIKE = 14.0  # grey levels by which a picture may differ because of outlines and encoding; chosen
 _ASKED = re.compile(r'^Question: "(.*?)"$', re.MULTILINE)
 _MADE_OF = re.compile(r"made (?:out )?of (\w+)\??$")
-_FITS = 0.3  # overlap from which an outline is that of a thing; chosen: boxes of parts of it overlap less
+_FITS = 0.3  # least overlap of an outline with an object's box; chosen: boxes of parts overlap less
 _LISTED = re.compile(r"^k(\d+): ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class View:
-    """Content of a picture: the scene at that time, its things that cover enough pixels near enough, and numbers that
-    are drawn on them.
+    """Content of a picture: the scene at that time, the objects near enough with enough pixels, and the numbers
+    drawn on them, by object id.
     """
 
     scene: Scene
@@ -44,14 +44,16 @@ class View:
 
 
 class Eyes(ABC):
-    """Answers of a model about pictures, as `agent_schema.SCHEMA` has them, by what `view` knows of each."""
+    """Base of scripted vision models: answers about pictures, in the form of `agent_schema.SCHEMA`, from the
+    true content that `view` returns.
+    """
 
     @abstractmethod
     def view(self, image: bytes) -> View | None:
-        """Return what is truly in a picture; None for one that is not known."""
+        """Return the true content of a picture; None for an unknown one."""
 
     def look(self, text: str, images: Sequence[bytes]) -> dict[str, Any]:
-        """Return the claims about the pictures that come with a question."""
+        """Return the answer, with claims about the pictures, to a question that was sent with pictures."""
         asked = _ASKED.search(text)
         ids = [int(found) for found in _LISTED.findall(text)][: len(images)]
         views = {k: view for k, image in zip(ids, images) if (view := self.view(image)) is not None}
@@ -65,9 +67,10 @@ class Eyes(ABC):
 
 
 class TourEyes(Eyes):
-    """It gets the picture itself, finds which image of the tour it is, and knows of it what the simulator knows: a
-    thing is seen where it covers 60 pixels within 5 m, and has the number of the outline that fits its own box. What
-    it is not shown it does not know. `unknown` counts pictures that are none of the tour.
+    """Scripted vision model that recognises the tour's images and knows the simulator's truth about them.
+
+    An object counts as seen if it covers 60 pixels within 5 m; its number is that of the outline that fits its box.
+    Objects outside the pictures are unknown. `unknown`: number of pictures that are not of the tour.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -80,7 +83,7 @@ class TourEyes(Eyes):
         self.unknown = 0
 
     def view(self, image: bytes) -> View | None:
-        """See Eyes; None for one that is none of the tour."""
+        """Return what an image of the simulated tour shows by ground truth; None for any other image."""
         found = np.abs(self._copies - _copy(image).reshape(1, -1)).mean(axis=1)
         best = int(found.argmin())
         if found[best] > _ALIKE:
@@ -94,7 +97,9 @@ class TourEyes(Eyes):
 
 
 def view_of(keyframe: Keyframe, scene: Scene, seen: Collection[int], resolve: Callable[[int], int]) -> View:
-    """Return the content of a keyframe that truly shows these objects. resolve: entity of an instance."""
+    """Return the true content of a keyframe. seen: ids of the objects that it shows. resolve: instance id ->
+    entity id.
+    """
     things = tuple(thing for thing in scene.things if thing.id in seen)
     outlines = {resolve(i): box for i, box in keyframe.instances.items()}
     pairs = []
@@ -109,7 +114,7 @@ def view_of(keyframe: Keyframe, scene: Scene, seen: Collection[int], resolve: Ca
 
 
 def _box_in(keyframe: Keyframe, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
-    """Return the box (4,) x0, y0, x1, y1 in an image, pixels, of a box in map; None where it is behind the camera."""
+    """Return the image box (4,) x0, y0, x1, y1, pixels, of a box in map; None if it is behind the camera."""
     corners = np.where((np.arange(8)[:, None] >> np.arange(3)) & 1, high, low)
     pose, camera = keyframe.map_from_camera, keyframe.camera
     inside = (corners - pose[:3, 3]) @ pose[:3, :3]
@@ -135,7 +140,7 @@ def _copy(image: bytes) -> np.ndarray:
 
 
 def _answer(question: Question, text: str, views: dict[int, View]) -> dict[str, Any]:
-    """Return what the pictures show of a question."""
+    """Return the answer to a question from the pictures' contents."""
     if question.item is None:
         return _said([])
     meant = {k: _meant(question, view) for k, view in views.items()}
@@ -159,7 +164,7 @@ def _answer(question: Question, text: str, views: dict[int, View]) -> dict[str, 
 
 
 def _is_made_of(meant: dict[int, list[WorldObject]], views: dict[int, View], material: str) -> dict[str, Any]:
-    """Say whether the thing in view is made of a material; nothing where it is in no picture."""
+    """Answer whether the object in view is made of a material; no claim if no picture shows it."""
     sights = [(k, thing) for k, things in meant.items() for thing in things]
     if not sights or len({thing.material for _, thing in sights}) > 1:
         return _said([])
@@ -168,7 +173,7 @@ def _is_made_of(meant: dict[int, list[WorldObject]], views: dict[int, View], mat
 
 
 def _is_there(meant: dict[int, list[WorldObject]], views: dict[int, View], material: str) -> dict[str, Any]:
-    """Say yes to what is in view, else no: hastily, as a model does that takes the pictures for all there is."""
+    """Answer yes if the object is in a picture, else no, like a model that ignores unseen places."""
     sights = [(k, t) for k, things in meant.items() for t in things if material in ("", t.material)]
     if sights:
         return _said([_claim("Yes, I see it.", "it", sights[:1], views)], yes=True)
@@ -180,12 +185,12 @@ def _is_there(meant: dict[int, list[WorldObject]], views: dict[int, View], mater
 
 
 def _meant(question: Question, view: View) -> list[WorldObject]:
-    """Return the things in view that the question means, by their truth."""
+    """Return the objects in view to which the question refers, by ground truth."""
     assert question.item is not None
     seen = {thing.id: thing for thing in view.things}
     ids: set[int] = set()
     for graph in question.item.best:
-        with suppress(IndexError):  # a superlative that leaves nothing of its anchor
+        with suppress(IndexError):  # a superlative without any anchor object
             ids |= set(view.scene.matching(graph))
     generic = load_lexicon().is_generic
     anchors = [v for graph in question.item.best for v in graph.variables[1:] if not generic(v.category)]
@@ -195,7 +200,7 @@ def _meant(question: Question, view: View) -> list[WorldObject]:
 
 
 def _shows_anchor(question: Question, view: View) -> bool:
-    """Whether a thing of the kind of the anchor ("on the desk") is in view at all."""
+    """Return whether an object of the anchor's category ("on the desk") is in view."""
     assert question.item is not None
     kinds = {v.category for graph in question.item.best for v in graph.variables[1:]}
     return any(is_class(thing, kind) for thing in view.things for kind in kinds)
@@ -204,7 +209,7 @@ def _shows_anchor(question: Question, view: View) -> bool:
 def _claim(
     text: str, thing: str, sights: Sequence[tuple[int, WorldObject]], views: dict[int, View]
 ) -> dict[str, Any]:
-    """Return a claim about things in pictures; it cites their numbers where all pictures have one."""
+    """Return a claim about objects in pictures; it cites the objects' numbers if each of them has one."""
     pictures = list(dict.fromkeys(f"k{k}" for k, _ in sights))
     marks = [views[k].marks.get(seen.id) for k, seen in sights]
     marked = [] if None in marks else list(dict.fromkeys(f"e{mark}" for mark in marks))

@@ -1,4 +1,4 @@
-"""Timed events for a tour: things are moved, removed and added, some of them in the robot's view."""
+"""Timed events for a tour: objects are moved, removed and added, some of them in the robot's view."""
 
 from __future__ import annotations
 
@@ -13,40 +13,42 @@ from lodestar_sim.worlds.furnish import Furnisher, Made, plan_box
 from lodestar_sim.worlds.truth import CAMERA, Truth, truth_of
 from lodestar_sim.worlds.world import Event, World, WorldObject
 
+HAPPENING_FAR = 4.5  # metres, largest distance of a look that counts
+HAPPENING_SHARE = 0.15  # least share of an object's points that a look shows
+HAPPENING_HALF_WIDTH = math.radians(36.0)  # rad, largest bearing of a look, within the image
+HAPPENING_LOWEST = math.radians(-20.0)  # rad, least elevation of a look, within the image
+HAPPENING_ASIDE = 0.35  # metres between the robot's path and an object that is put down
+HAPPENING_SAMPLE = 1.0  # seconds between the poses that are tested
+
 
 @dataclass(frozen=True)
 class HappeningConfig:
-    """Number of changes, and the limits of a look at a thing or its place. All values are chosen."""
+    """Number of changes, and the limits of time between events and views. All values are chosen."""
 
     moved: int = 5  # things
     removed: int = 4  # things
     added: int = 4  # things
-    far: float = 4.5  # metres, a look from further away does not count
-    share: float = 0.15  # of a thing's points that a look shows
-    half_width: float = math.radians(36.0)  # of the look, within the image
-    lowest: float = math.radians(-20.0)  # elevation of the look, within the image
     apart: float = 60.0  # seconds without a look around an event out of view
     pause: float = 20.0  # seconds between events
-    aside: float = 0.35  # metres between the robot's way and a thing that is put down
-    sample: float = 1.0  # seconds between the poses that are tested
 
 
-#: What is put down in a kind of building: categories of the catalogue; several stand there already.
+#: Categories of the catalogue that are put down, by kind of building; several of each stand there already.
 _ADDED = {
     "warehouse": ("traffic cone", "bucket", "backpack", "box", "toolbox", "crate", "suitcase"),
     "office": ("backpack", "suitcase", "box", "trash can", "bucket", "plant"),
 }
-_TRIES = 14  # places that are tried for one thing
-_LARGEST = 0.9  # metres, longest side of what a person moves
+_TRIES = 14  # places tried per object
+_LARGEST = 0.9  # m, longest side of an object that a person moves
 
 
 def with_timed_events(
     world: World, line: Timeline, rng: np.random.Generator, config: HappeningConfig = HappeningConfig()
 ) -> World:
-    """Return the world with events that a robot on this way can know of.
+    """Return the world with events that a robot on this path can notice.
 
-    Every thing that leaves its place was seen there and its place is looked at again; every thing that comes to a
-    place is seen there. The events of each sort happen in view and out of view in turn, as far as the way allows.
+    Every object that leaves its place was seen there, and the place is seen again; every object that comes to a
+    place is seen there. The events of each kind happen in view and out of view alternately, as far as the path
+    allows.
     """
     planner = _Planner(world, line, rng, config)
     events: list[Event] = []
@@ -66,7 +68,7 @@ class _Planner:
         self, world: World, line: Timeline, rng: np.random.Generator, config: HappeningConfig
     ) -> None:
         self.world, self.rng, self.config = world, rng, config
-        step = max(1, round(config.sample / max(float(np.median(np.diff(line.stamps))), 1e-6)))
+        step = max(1, round(HAPPENING_SAMPLE / max(float(np.median(np.diff(line.stamps))), 1e-6)))
         self.stamps, self.poses = line.stamps[::step], line.poses[::step]
         self.furnisher = Furnisher(rng)
         self.times: list[float] = []
@@ -78,7 +80,7 @@ class _Planner:
         self._left: list[WorldObject] = []
 
     def of_kind(self, kind: str) -> Iterator[Event]:
-        """Yield events of one kind, in view and out of view in turn where possible."""
+        """Yield events of one kind, in view and out of view alternately where possible."""
         return self._additions() if kind == "add" else self._changes(kind)
 
     def _additions(self) -> Iterator[Event]:
@@ -96,7 +98,10 @@ class _Planner:
             yield event
 
     def _changes(self, kind: str) -> Iterator[Event]:
-        """Yield changes of loose things; those that only fit the other way come last."""
+        """Yield moves or removals of loose objects, in view and out of view alternately.
+
+        If an object allows only the kind that is not due, its event comes last.
+        """
         self._loose, self._left = [*self._left, *self._loose], []
         make = self._gone if kind == "remove" else self._moved
         wants_view = True
@@ -116,8 +121,8 @@ class _Planner:
                 yield event
 
     def _looks(self, truth: Truth, thing: WorldObject) -> np.ndarray:
-        """Return (T,) bool: the poses that show the thing well."""
-        config, poses = self.config, self.poses
+        """Return (T,) bool: whether each pose shows the object well."""
+        poses = self.poses
         low, high = truth.world.box(thing)
         middle = (low + high) / 2.0
         eye = poses[:, :2] + CAMERA[0] * np.column_stack([np.cos(poses[:, 2]), np.sin(poses[:, 2])])
@@ -125,11 +130,11 @@ class _Planner:
         gap = np.linalg.norm(offset, axis=1)
         turn = np.arctan2(offset[:, 1], offset[:, 0]) - poses[:, 2]
         bearing = np.abs((turn + np.pi) % (2.0 * np.pi) - np.pi)
-        level = np.arctan2(middle[2] - CAMERA[1], np.maximum(gap, 1e-6)) >= config.lowest
-        seen = (gap <= config.far) & (bearing <= config.half_width) & level
+        level = np.arctan2(middle[2] - CAMERA[1], np.maximum(gap, 1e-6)) >= HAPPENING_LOWEST
+        seen = (gap <= HAPPENING_FAR) & (bearing <= HAPPENING_HALF_WIDTH) & level
         index = np.flatnonzero(seen)
         if len(index):
-            seen[index] = truth.seen(thing, poses[index]) >= config.share
+            seen[index] = truth.seen(thing, poses[index]) >= HAPPENING_SHARE
         return seen
 
     def _gone(self, thing: WorldObject, looks: np.ndarray, wants_view: bool) -> Event | None:
@@ -161,13 +166,18 @@ class _Planner:
         return replace(self.world, objects=(*others, thing), events=())
 
     def _time(self, looks: np.ndarray, wants_view: bool) -> float | None:
-        """Return a time with a look at the place before and after it; in a look, or with none around it."""
+        """Return a time for an event between the first and the last view of its place; None if there is no
+        such time.
+
+        looks: (T,) bool, place in view at each pose. wants_view: in view at that time, else in the middle of
+        a long time out of view.
+        """
         seen, config = self.stamps[looks], self.config
         if len(seen) < 2:
             return None
         gaps = np.diff(seen)
         if wants_view:
-            ends = seen[1:-1][(gaps[:-1] <= 2.0 * config.sample) & (gaps[1:] <= 2.0 * config.sample)]
+            ends = seen[1:-1][(gaps[:-1] <= 2.0 * HAPPENING_SAMPLE) & (gaps[1:] <= 2.0 * HAPPENING_SAMPLE)]
             times = [float(t) for t in ends if t - seen[0] > config.pause and seen[-1] - t > config.pause]
         else:
             times = [float(a + b) / 2.0 for a, b, gap in zip(seen, seen[1:], gaps) if gap >= config.apart]
@@ -175,7 +185,7 @@ class _Planner:
         return times[int(self.rng.integers(len(times)))] if times else None
 
     def _places(self, thing: WorldObject) -> Iterator[WorldObject]:
-        """Yield the thing at other places: small ones on furniture, others on the floor aside of the way."""
+        """Yield the object at other places: small ones on furniture, others on the floor beside the path."""
         if thing.supported_by and max(thing.size) < 0.45:
             yield from self._on_furniture(thing)
         else:
@@ -187,7 +197,7 @@ class _Planner:
         cells = np.argwhere(free & (truth.clearance >= radius + 0.05))
         places = truth.grid.points_of(cells[self.rng.permutation(len(cells))[:1500]])
         way = np.linalg.norm(places[:, None] - self.poses[None, :, :2], axis=2).min(axis=1)
-        places = places[way >= radius + self.config.aside]
+        places = places[way >= radius + HAPPENING_ASIDE]
         for used in self._spots_used:
             places = places[np.linalg.norm(places - used, axis=1) > 1.0]
         for x, y in places[:_TRIES]:
@@ -207,7 +217,7 @@ class _Planner:
                 yield replace(made.thing, id=thing.id)
 
     def _laid(self, table: WorldObject) -> Made:
-        """Return a table whose surfaces are taken where something stands on them."""
+        """Return a table with its occupied surfaces marked."""
         shape = self.world.shape(table)
         c, s = math.cos(table.pose[3]), math.sin(table.pose[3])
         taken = []

@@ -1,4 +1,4 @@
-"""Questions with a picture of a thing, taken where it stands."""
+"""Questions with a picture of an object at its place."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lodestar_eval.memory_qa.truth import Stay
 from lodestar_eval.settings import NOISES
 from lodestar_eval.subtasks import Photographer
 
-_TWINS = (2, 5)  # things of one look that "where are more of these" may mean
+_TWINS = (2, 5)  # least and most objects of equal look for "where are more of these"
 
-#: Takes a picture of a thing where it stands; None where no place shows it well.
+#: Takes a picture of an object at its place; None if no viewpoint shows it well.
 Camera = Callable[[Stay], Picture | None]
 
 
 def picture_forms(maker: Maker, camera: Camera) -> Forms:
-    """Return the questions with a picture by form."""
+    """Return drafts of questions with a picture, by form of question."""
     return {
         "picture_place": _places(maker, camera),
         "picture_belongs": _belongs(maker, camera),
@@ -28,14 +28,14 @@ def picture_forms(maker: Maker, camera: Camera) -> Forms:
 
 
 class SimulatedCamera:
-    """Takes pictures in the world as it is during a stay; one simulator per state of the world."""
+    """Takes pictures in the world as it is during a stay, with one simulator per state of the world."""
 
     def __init__(self, maker: Maker, seed: int) -> None:
         self._maker, self._seed = maker, seed
         self._photographers: dict[float, Photographer] = {}
 
     def __call__(self, stay: Stay) -> Picture | None:
-        """Return a picture of the thing at the beginning of its stay."""
+        """Return a picture of the object at the beginning of its stay."""
         if stay.start not in self._photographers:
             world = self._maker.truth.world.at(stay.start)
             self._photographers[stay.start] = Photographer(world, self._seed, NOISES["mild"], self._maker.rng)
@@ -47,7 +47,7 @@ class SimulatedCamera:
 
 
 def _alone(maker: Maker, stays: list[Stay]) -> Iterator[Stay]:
-    """Yield the things that no other thing of the tour looks like."""
+    """Yield the stays of objects that have no look-alike in the tour."""
     for stay in stays:
         if maker.attribute_phrase(stay):
             yield stay
@@ -62,7 +62,10 @@ def _places(maker: Maker, camera: Camera) -> Iterator[Draft]:
 
 
 def _belongs(maker: Maker, camera: Camera) -> Iterator[Draft]:
-    """Yield things that were moved, pictured where they are now: they belong where they were."""
+    """Yield questions about where a pictured object belongs.
+
+    The object was moved and is pictured at its new place; the old place is right.
+    """
     for _, stays in maker.changes("move"):
         gold = maker.place_gold(stays[:1])
         alike = [s for s in maker.truth.all_stays if s.thing.caption == stays[0].thing.caption]
@@ -83,7 +86,10 @@ def _when(maker: Maker, camera: Camera) -> Iterator[Draft]:
 
 
 def _twins(maker: Maker, camera: Camera) -> Iterator[Draft]:
-    """Yield things with a few others of the same look: any of the others is where they go."""
+    """Yield questions about where another object like the pictured one is.
+
+    The place of any of its look-alikes is right.
+    """
     for stay in maker.present:
         alike = [
             s for s in maker.present if s.thing.caption == stay.thing.caption and s.thing.id != stay.thing.id

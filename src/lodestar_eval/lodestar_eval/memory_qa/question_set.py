@@ -1,4 +1,4 @@
-"""The hundred questions to a tour."""
+"""Selection of the hundred questions about a tour."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from lodestar_eval.memory_qa.visual_questions import visual_forms
 from lodestar_eval.memory_qa.wordings import worded
 from lodestar_sim.worlds.world import World
 
-_REPEATS = 2  # questions of one kind about the same thing
+_REPEATS = 2  # most questions of one kind about the same object
 
 
 class TooFewQuestions(ValueError):
-    """The tour shows too little for so many questions; the message says of which kind."""
+    """Raised if the tour shows too little for so many questions; the message names the kind."""
 
 
 def questions_of(
@@ -36,10 +36,10 @@ def questions_of(
     camera: Camera | None = None,
     short: bool = False,
 ) -> list[Question]:
-    """Return the questions to a tour, the same for the same seed whatever their wordings; of "visual" ones as many as
-    there are.
+    """Return the questions about a tour; the seed determines all but their wordings.
 
-    wordings: development, reserved or both. camera: by default the simulator's. short: of the others too. Raises
+    wordings: development, reserved or both. counts: number of questions by kind, None = `COUNTS`. camera: by
+    default the simulator's. short: allow fewer questions, as is always allowed for kind "visual"; else raises
     TooFewQuestions.
     """
     wanted = COUNTS if counts is None else counts
@@ -79,7 +79,7 @@ def _drafts(maker: Maker, counts: dict[str, int], camera: Camera) -> dict[str, l
 
 
 def _chosen(forms: Forms, count: int) -> list[Draft]:
-    """Return drafts of the forms in turn, none twice and none about a thing that was asked about `_REPEATS` times."""
+    """Return up to `count` different drafts, from each form in turn, at most `_REPEATS` about one object."""
     chosen: list[Draft] = []
     asked: Counter[int] = Counter()
     said: set[tuple[str, tuple[tuple[str, str], ...], tuple[int, ...]]] = set()

@@ -1,4 +1,4 @@
-"""Records of questions to a memory, their gold, and the port of whoever answers them."""
+"""Records of questions to a memory, their gold answers, and the interface of answerers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from lodestar_eval.memory_qa.recording import Stream
 from lodestar_eval.memory_qa.truth import Interval
 
 KINDS = ("spatial", "yes_no", "descriptive", "temporal", "picture")
-#: How many questions of each kind are asked of a world (issue 16; STaR V has 40/20/20/20 of three kinds).
-VISUAL = "visual"  # questions that need a picture, asked where that is wanted
+#: COUNTS: number of questions of each kind per world (issue 16; STaR V has 40/20/20/20 of three kinds).
+VISUAL = "visual"  # kind of the questions that need a picture, asked on request only
 COUNTS = {"spatial": 40, "yes_no": 20, "descriptive": 20, "temporal": 10, "picture": 10}
 
 PLACE, TIME, DURATION, NUMBER, YES_NO, WORDS = "place", "time", "duration", "number", "yes_no", "words"
@@ -22,8 +22,8 @@ PLACE, TIME, DURATION, NUMBER, YES_NO, WORDS = "place", "time", "duration", "num
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that is sent with a question. rgb: (H, W, 3) uint8; segmented: what the robot's detector makes of
-    it, with the errors of that detector. The thing that is meant is in the middle (`goal_of`).
+    """Picture sent with a question. rgb: (H, W, 3) uint8; segmented: the robot's detections in it, with the
+    detector's errors. The object in question is in the centre (`goal_of`).
     """
 
     rgb: np.ndarray
@@ -32,7 +32,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question as the robot gets it. asked_at: seconds, in the clock of the stamps."""
+    """Question as given to the robot. asked_at: seconds, in the clock of the stamps."""
 
     id: str
     text: str
@@ -42,16 +42,18 @@ class Asked:
 
 @dataclass(frozen=True)
 class Gold:
-    """The right answer. value: which field counts, one of the six names above.
+    """Gold answer. value: kind of answer, which names the field that counts: "place", "time", "duration",
+    "number", "yes_no" or "words".
 
-    places: (3,) each, any is right. times: any is right; a time within one has no error. words: a set of things, or of
-    attributes. seen: when the things meant were in view within 5 m; empty where there is nothing to be seen.
+    places: (3,) each, any is right. times: intervals, any is right; a time within one has no error. words: set of
+    objects or attributes. seen: intervals in which the objects were in view within 5 m; empty if there is nothing
+    to see.
     """
 
     value: str
     places: tuple[np.ndarray, ...] = ()
     times: tuple[Interval, ...] = ()
-    number: float = 0.0  # of things, or seconds of a duration
+    number: float = 0.0  # of objects, or seconds of a duration
     yes: bool = False
     words: frozenset[str] = frozenset()
     seen: tuple[Interval, ...] = ()
@@ -59,9 +61,9 @@ class Gold:
 
 @dataclass(frozen=True)
 class Question:
-    """A question with its gold. form: which of the questions of its kind. wording: development or reserved.
+    """Question with its gold answer. form: its type within its kind. wording: development or reserved.
 
-    look_alike: whether another thing has the caption of the thing that is meant.
+    look_alike: whether another object has the same caption as the object in question.
     """
 
     asked: Asked
@@ -74,7 +76,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A memory that an answer rests on. start, end: seconds; position: (3,) that it is about, metres."""
+    """Memory on which an answer is based. start, end: seconds; position: (3,) of its content, metres."""
 
     start: float
     end: float
@@ -84,11 +86,11 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer of a robot. value: the kind of its answer, one of the six names above; only its field is judged, and
-    an answer of another kind than the question asks for is wrong.
+    """Answer of a robot. value: kind of its answer, as in `Gold`; only the field of this kind is judged, and
+    an answer of another kind than the question's is wrong.
 
-    known: False for "I do not know". time: seconds in the clock of the stamps. number: also of a duration, seconds.
-    words: names of things or attributes. confidence: 0 to 1. evidence: best first.
+    known: False for "I do not know". time: seconds in the clock of the stamps. number: count, or seconds of a
+    duration. words: names of objects or attributes. confidence: 0 to 1. evidence: best first.
     """
 
     question_id: str
@@ -102,16 +104,14 @@ class Answer:
     confidence: float = 0.0
     evidence: tuple[Evidence, ...] = ()
     text: str = ""
-    details: dict[str, Any] = field(default_factory=dict)  # for the CSV
+    details: dict[str, Any] = field(default_factory=dict)  # further values for the CSV
 
 
 class Answerer(Protocol):
-    """Remembers a stream once and answers with the evidence that a rule chooses."""
+    """Interface of a compared method, which records a tour once and answers from selected evidence."""
 
     def remember(self, stream: Stream) -> Any:
-        """Return the memory of a tour, made of its stream alone."""
-        ...
+        """Return the memory of a tour, made from its stream alone."""
 
     def answer_all(self, memory: Any, questions: Sequence[Asked], evidence_rule: str) -> list[Answer]:
-        """Return an answer for each question, in their order. evidence_rule: name of a row."""
-        ...
+        """Return an answer for each question, in order. evidence_rule: rule that selects the evidence."""

@@ -1,4 +1,4 @@
-"""Drive a tour and record what the robot's own parts make of its sensors."""
+"""Drive a tour and record the outputs of the robot's own components."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.local_map import LocalMap
-from lodestar.mapping.records import Observation
+from lodestar.mapping.instances.records import Observation
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.config import NoiseConfig
 from lodestar.perception.frames import RgbdFrame
@@ -43,7 +43,7 @@ def record(
     keyframe_folder: Path,
     noise: NoiseConfig = NOISES["mild"],
 ) -> Recording:
-    """Return the recording of the tour of `laps` with these errors of perception."""
+    """Return the recording of a tour along `laps` through the world. noise: perception errors."""
     began = time.perf_counter()
     tour = Tour(world, seed, config, laps(world, config))
     recorder = _Recorder(tour, seed, phrases, keyframe_folder, noise)
@@ -82,7 +82,7 @@ class _Recorder:
         self._deltas.append(delta)
 
     def take(self, moment: TourMoment) -> None:
-        """Process the sensors of now and record the outcome."""
+        """Process the current sensor data and record the outcome."""
         simulator, chain = self._tour.simulator, self.chain
         seen = self._tour.look(moment)
         self._ranges.give(chain)
@@ -117,7 +117,7 @@ class _Recorder:
             mirror.regions,
             [],
             (),
-        )  # a new one after each change
+        )  # a changed mirror has a new regions mapping
         self.stops = moment.stops
         kind = TURN if moment.turning else DRIVE
         if self._deeds and self._deeds[-1].kind == kind:
@@ -135,7 +135,7 @@ class _Recorder:
         return tuple(found)
 
     def _keep(self, frame: RgbdFrame, sightings: tuple[Sighting, ...]) -> int:
-        """Offer the image to the keyframes once per `interval`; return its id, 0 = not kept."""
+        """Offer the image to the keyframe store once per `interval`; return its id, 0 = not kept."""
         if frame.stamp + 1e-9 < self._next_keyframe:
             return 0
         self._next_keyframe = frame.stamp + KEYFRAMES.interval
@@ -151,7 +151,7 @@ class _Recorder:
         return kept.id
 
     def stream(self) -> Stream:
-        """Return what was recorded."""
+        """Return the recorded stream."""
         camera = self._tour.simulator.config.sensors.camera.pinhole(
             self._tour.config.width, self._tour.config.height
         )
@@ -160,7 +160,7 @@ class _Recorder:
 
 
 def glance_of(seen: TourFrame, pose: np.ndarray) -> Glance:
-    """Return what is true at an image."""
+    """Return the ground truth of an image."""
     ids = seen.ids.ravel()
     pixels = np.bincount(ids)
     pixels[0] = 0

@@ -1,4 +1,4 @@
-"""Records of a tour: what a robot could remember, and beside it what was true."""
+"""Records of a tour: data available to a robot's memory, and separately the ground truth."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DRIVE, TURN = "drive", "turn"
 
 @dataclass(frozen=True)
 class Sighting:
-    """A detection of one image that belongs to a confirmed entity. pixels: of its mask; distance: metres."""
+    """Detection in one image that belongs to a confirmed entity. pixels: of its mask; distance: metres."""
 
     entity_id: int
     label: str
@@ -34,10 +34,10 @@ class Sighting:
 
 @dataclass(frozen=True)
 class TourStep:
-    """Knowledge of the robot at one image. Poses are its own estimate, in `map`, (4, 4).
+    """The robot's knowledge at one image. Poses are its own estimates, in `map`, (4, 4).
 
-    deltas: of the scene since the step before; entity ids of `sightings` are current after them. region_id: of the
-    robot's place. regions: all that are known, None = as before. keyframe_id: of the image, 0 = not kept.
+    deltas: scene deltas since the step before; entity ids of `sightings` are current after them. region_id: of the
+    robot's place. regions: all known ones, None = unchanged. keyframe_id: of the image, 0 = not kept.
     """
 
     stamp: float
@@ -52,7 +52,7 @@ class TourStep:
 
 @dataclass(frozen=True)
 class Deed:
-    """Deed of the robot from `start` to `end`, seconds: DRIVE to the next stop, or TURN around there."""
+    """Activity of the robot from `start` to `end`, seconds: DRIVE to the next stop, or TURN around there."""
 
     kind: str
     start: float
@@ -70,9 +70,9 @@ class Glance:
 
 @dataclass(frozen=True)
 class Stream:
-    """All that a memory is fed with and may use. grid, scene: at the end of the tour.
+    """All data that a memory receives and may use. grid, scene: at the end of the tour.
 
-    keyframe_folder: of the kept images, open it with `keyframes()`.
+    keyframe_folder: folder of the kept images; open it with `keyframes()`.
     """
 
     camera: PinholeCamera
@@ -93,11 +93,11 @@ class Stream:
         return self.steps[-1].map_from_base
 
     def keyframes(self) -> KeyframeStore:
-        """Return the store of the kept images with the ids of the steps."""
+        """Return the store of the kept images, by the `keyframe_id` of the steps."""
         return keyframe_store(self.keyframe_folder)
 
     def scenes(self) -> Iterator[tuple[TourStep, SceneMirror]]:
-        """Yield each step with the scene as it was known then; the mirror changes with the next step."""
+        """Yield each step with the scene known at that time; the same mirror is updated for the next step."""
         mirror = SceneMirror()
         for step in self.steps:
             for delta in step.deltas:
@@ -112,17 +112,18 @@ def keyframe_store(folder: Path) -> KeyframeStore:
     return KeyframeStore(folder, KEYFRAMES, robot_config().shared.map_id)
 
 
-#: Images are offered once per second (STaR IV-A); one tour must fit.
+#: Images are offered once per second (STaR IV-A); the store must hold one tour.
 KEYFRAMES = KeyframeConfig(interval=1.0)
 
 
 @dataclass(frozen=True)
 class Recording:
-    """A tour. world: with its events; it and `glances` are the truth, which no memory may see."""
+    """A recorded tour. world: ground truth with its events. No memory may read `world` or `glances`."""
 
     spec: str
     seed: int
     world: World
     stream: Stream
     glances: tuple[Glance, ...]
-    measured: dict[str, float] = field(default_factory=dict)  # of the making: seconds, rejected frames
+    # of the recording process: seconds, rejected frames
+    measured: dict[str, float] = field(default_factory=dict)

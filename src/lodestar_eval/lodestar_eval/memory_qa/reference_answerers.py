@@ -1,4 +1,4 @@
-"""Answerers that show what the scores mean: one that knows the gold, and one that guesses."""
+"""Reference answerers that bound the scores: one knows the gold answers, one guesses."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from lodestar_eval.memory_qa.questions import DURATION, Answer, Asked, Evidence, Gold, Question
 from lodestar_eval.memory_qa.recording import Stream
 
-_SEGMENT = 3.0  # seconds of a guessed piece of evidence (STaR IV-A)
+_SEGMENT = 3.0  # seconds of a guessed segment of evidence (STaR IV-A)
 _PIECES = 6
-_MOST = 8  # things or times a minute that are guessed
+_MOST = 8  # most objects, or times per minute, in a guess
 
 
 class Oracle:
-    """Answers every question with its gold. No robot can: it bounds the scores from above."""
+    """Answers every question with its gold answer: an upper bound that no robot reaches."""
 
     def __init__(self, questions: Sequence[Question]) -> None:
         self._gold = {q.asked.id: q.gold for q in questions}
@@ -25,7 +25,7 @@ class Oracle:
         return stream
 
     def answer_all(self, memory: Stream, questions: Sequence[Asked], evidence_rule: str) -> list[Answer]:
-        """Return the gold answers, with looks at the things meant as evidence."""
+        """Return the gold answers, with the times at which their objects were in view as evidence."""
         return [self._answer(question.id, self._gold[question.id]) for question in questions]
 
     def _answer(self, identity: str, gold: Gold) -> Answer:
@@ -43,7 +43,7 @@ class Oracle:
 
 
 class Guesser:
-    """Knows the kind of the answer, and guesses among what the robot saw. It bounds the scores from below."""
+    """Guesses answers of the right kind among objects and times that the robot saw: a lower bound."""
 
     def __init__(self, questions: Sequence[Question], seed: int) -> None:
         self._value = {q.asked.id: q.gold.value for q in questions}

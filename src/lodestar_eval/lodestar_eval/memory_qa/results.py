@@ -1,4 +1,4 @@
-"""Judged answers of all rows: metrics, tables, bars and files."""
+"""Metrics, tables, pass thresholds and files of the judged answers of all compared methods ("rows")."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from lodestar_eval.metrics import mean, paired_difference, share_interval
 from lodestar_eval.registry import Bar, Table
 from lodestar_eval.report import number
 
-#: What `full` must reach in the share of right answers, by kind (issue 16).
+#: Bars of `full` on the share of right answers, by kind (issue 16).
 BOUNDS = {"spatial": 0.80, "yes_no": 0.85, "descriptive": 0.75, "temporal": 0.85, "picture": 0.70}
-RIVALS = (COSINE, OBJECT_CAPTIONS)  # which `ours` must beat
+RIVALS = (COSINE, OBJECT_CAPTIONS)  # rows that `ours` must beat
 ALL = "all"
 _ABOVE_ZERO = 1e-9
 
 
 @dataclass(frozen=True)
 class Judged:
-    """One answer of a row with its score."""
+    """One answer with its score. row: name of the method that gave it."""
 
     row: str
     world: str
@@ -38,14 +38,14 @@ class Judged:
 def judged(
     row: str, world: str, seed: int, questions: Sequence[Question], answers: Sequence[Answer]
 ) -> list[Judged]:
-    """Return the answers with their scores. Raises ValueError unless each question has its answer, in their order."""
+    """Return the answers with their scores. Raises ValueError unless questions and answers correspond in order."""
     if [a.question_id for a in answers] != [q.asked.id for q in questions]:
         raise ValueError(f"{row}: every question needs one answer with its id, in the order of the questions")
     return [Judged(row, world, seed, q, a, judge(q, a)) for q, a in zip(questions, answers)]
 
 
 def metrics_of(results: Sequence[Judged], rng: np.random.Generator) -> dict[str, float]:
-    """Return the metrics of every row by kind, and the paired differences between `ours` and the others."""
+    """Return the metrics of every method by kind of question, and the differences of `ours` to the others."""
     rows = _by_row(results)
     metrics: dict[str, float] = {}
     for name, own in rows.items():
@@ -83,7 +83,7 @@ def _recalls(results: Sequence[Judged]) -> list[float]:
 def _paired(
     ours: Sequence[Judged], theirs: Sequence[Judged], name: str, rng: np.random.Generator
 ) -> dict[str, float]:
-    """Return the differences over the same questions with their 95 % bootstrap intervals over questions."""
+    """Return the differences in success and recall over the same questions, with 95 % bootstrap intervals."""
     metrics = {}
     values: dict[str, Callable[[Judged], float]] = {
         "sr": lambda j: float(j.score.right),
@@ -99,8 +99,9 @@ def _paired(
 
 
 def _seen(eyes: Sequence[Judged], text: Sequence[Judged], rng: np.random.Generator) -> dict[str, float]:
-    """Return what pictures add to the visual questions, paired, with the share of claims about pictures that are wrong,
-    and how many numbers they changed.
+    """Return the paired gain by a vision model on visual questions, the share of its claims about pictures
+    that are wrong, and the number of numeric answers that pictures changed. eyes, text: answers with and
+    without the model.
     """
     pairs = [(a, b) for a, b in zip(eyes, text, strict=True) if a.question.kind == VISUAL]
     found = paired_difference(
@@ -123,7 +124,7 @@ def _seen(eyes: Sequence[Judged], text: Sequence[Judged], rng: np.random.Generat
 
 
 def curve_of(results: Sequence[Judged]) -> np.ndarray:
-    """Return the risk-coverage curve (N, 2) of a row."""
+    """Return N points (N, 2) of one method's risk-coverage curve; see `risk_coverage`."""
     return risk_coverage(
         [j.answer.confidence for j in results],
         [j.score.right for j in results],
@@ -132,7 +133,7 @@ def curve_of(results: Sequence[Judged]) -> np.ndarray:
 
 
 def bars_of(metrics: dict[str, float]) -> tuple[Bar, ...]:
-    """Return the bars of the rows that were run."""
+    """Return the pass thresholds that apply to the methods in the results."""
     bars = [
         Bar(f"full: {kind}", metrics[f"sr.{kind}.{FULL}"], bound)
         for kind, bound in BOUNDS.items()
@@ -158,7 +159,7 @@ def bars_of(metrics: dict[str, float]) -> tuple[Bar, ...]:
 
 
 def tables_of(metrics: dict[str, float], rows: Sequence[str]) -> tuple[Table, ...]:
-    """Return the tables of success and recall by kind, and of errors."""
+    """Return the tables of success and recall by kind of question, and of errors, with a row per method."""
     kinds = (*KINDS, *((VISUAL,) if f"sr.{VISUAL}.{rows[0]}" in metrics else ()), ALL)
     success = [(row, *(number(metrics.get(f"sr.{kind}.{row}", np.nan)) for kind in kinds)) for row in rows]
     recall = [(row, *(number(metrics.get(f"recall.{kind}.{row}", np.nan)) for kind in kinds)) for row in rows]
@@ -173,7 +174,7 @@ def tables_of(metrics: dict[str, float], rows: Sequence[str]) -> tuple[Table, ..
 
 
 def save_csv(results: Sequence[Judged], file: Path) -> None:
-    """Write a line per question and row."""
+    """Write a CSV line per question and method."""
     heads = ("row", "world", "seed", "id", "kind", "form", "wording", "look_alike", "value", "text", "right",
              "error", "recalled", "redundancy", "known", "confidence", "answer")  # fmt: skip
     with open(file, "w", newline="", encoding="utf-8") as out:
@@ -189,7 +190,7 @@ def save_csv(results: Sequence[Judged], file: Path) -> None:
 
 
 def save_curves(results: Sequence[Judged], file: Path) -> None:
-    """Write a PNG with the share of wrong answers over the share of questions answered, a line per row."""
+    """Write a PNG with the share of wrong answers over the share of questions answered, a line per method."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""Names of rooms that people use, given to the robot as an operator gives them."""
+"""Room names given to the robot by an operator."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from lodestar.scene.region_names import RegionNames
 from lodestar_eval.memory_qa.recording import Recording
 from lodestar_sim.worlds.world import World
 
-_MOST_OF_IT = 0.5  # share of a region's floor that lies in the room by which it is called; chosen
+_MOST_OF_IT = 0.5  # least share of a region's floor that lies in the room it is named after; chosen
 
 
 def with_room_names(recording: Recording) -> Recording:
-    """Return the tour after an operator has named its regions, each by the room in which most of it lies.
+    """Return the tour after an operator has named its regions, each by the room that contains most of it.
 
-    No thing in a room tells that people call it "open plan" or "reception"; whoever asks so has told the robot. The
-    names are given as the service ``~/name_region`` gives them, at the end of the tour. Borders stay the map's: a
-    region that spans several rooms gets one name.
+    The objects in a room do not imply names such as "open plan" or "reception", so an operator gives them, as by
+    the service ``~/name_region``, at the end of the tour. Borders stay the map's: a region that spans several rooms
+    gets one name.
     """
     scene = recording.stream.scene
     if scene.rooms is None:
@@ -36,7 +36,7 @@ def with_room_names(recording: Recording) -> Recording:
 
 
 def _room_around(world: World, places: np.ndarray) -> tuple[str, np.ndarray]:
-    """Return the label of the room in which most of the places (N, 2) lie, "" without one, and one of them there."""
+    """Return the label of the room that contains most of the places (N, 2), "" without one, and a place in it."""
     for room in world.rooms:
         x0, y0, x1, y1 = room.rect
         inside = (places[:, 0] >= x0) & (places[:, 0] <= x1) & (places[:, 1] >= y0) & (places[:, 1] <= y1)

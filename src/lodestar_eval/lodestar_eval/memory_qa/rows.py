@@ -1,4 +1,4 @@
-"""Rows of the table: the same answerer with different evidence, and two that show what the scores mean."""
+"""Compared methods, the rows of the results: one answerer with different evidence, and two references."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ Maker = Callable[[Recording, Sequence[Question]], Answerer]
 
 @dataclass(frozen=True)
 class Row:
-    """A row. rule: what its answerer is told to choose evidence by. Rows with the same `maker` share one memory."""
+    """A compared method, one row of the results. rule: name of the rule that selects evidence. Rows with the
+    same `maker` share one memory.
+    """
 
     name: str
     summary: str

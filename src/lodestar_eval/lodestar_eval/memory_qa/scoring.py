@@ -23,6 +23,12 @@ from lodestar_eval.memory_qa.questions import (
     Question,
 )
 
+SCORE_DURATION_SHARE = 0.5  # largest error as a share of a duration; chosen: else 0 s would be right
+SCORE_RECALLED = 6  # pieces of evidence that count for recall (STaR V)
+SCORE_SLACK = 5.0  # seconds between a memory and a gold timestamp (STaR V)
+SCORE_SAME_PLACE = 3.0  # metres between redundant pieces of evidence; chosen
+SCORE_SAME_THINGS = 0.5  # Jaccard index of the entities of redundant pieces of evidence, at least; chosen
+
 
 @dataclass(frozen=True)
 class ScoreConfig:
@@ -30,20 +36,15 @@ class ScoreConfig:
 
     place: float = 5.0  # metres (STaR V)
     time: float = 120.0  # seconds (STaR V)
-    duration_share: float = (
-        0.5  # of a duration, where that is less than `time`; chosen: else 0 s would be right
-    )
-    words: float = 2.0 / 3.0  # F1 of the set; chosen: of two things one may be missing, of one none
-    recalled: int = 6  # pieces of evidence (STaR V)
-    slack: float = 5.0  # seconds between a memory and a gold timestamp (STaR V)
-    same_place: float = 3.0  # metres between redundant pieces of evidence; chosen
-    same_things: float = 0.5  # Jaccard index of their entities from which they are redundant; chosen
+    words: float = 2.0 / 3.0  # least F1 of the set; chosen: one of two things may be missing
 
 
 @dataclass(frozen=True)
 class Score:
-    """Judgement of one answer. error: metres or seconds, NaN where it has none. recalled: None without gold
-    timestamps. redundancy: share of the pairs of evidence that say the same; NaN with less than two pieces.
+    """Judgement of one answer. error: metres or seconds, NaN if undefined. recalled: whether the evidence
+    contains a right memory; None without gold timestamps.
+
+    redundancy: share of the pairs of evidence with the same content; NaN with fewer than two pieces.
     """
 
     right: bool
@@ -53,12 +54,12 @@ class Score:
 
 
 def judge(question: Question, answer: Answer, config: ScoreConfig = ScoreConfig()) -> Score:
-    """Return the score of an answer. "I do not know", and an answer of another kind, are not right."""
-    gold, evidence = question.gold, answer.evidence[: config.recalled]
+    """Return the score of an answer. "I do not know" and answers of another kind count as not right."""
+    gold, evidence = question.gold, answer.evidence[:SCORE_RECALLED]
     answers = answer.known and answer.value == gold.value
     right, error = _judged(gold, answer, config) if answers else (False, math.nan)
-    recalled = any(_is_gold(e, gold, config.slack) for e in evidence) if gold.seen else None
-    return Score(right, error, recalled, redundancy(evidence, config))
+    recalled = any(_is_gold(e, gold, SCORE_SLACK) for e in evidence) if gold.seen else None
+    return Score(right, error, recalled, redundancy(evidence))
 
 
 def _judged(gold: Gold, answer: Answer, config: ScoreConfig) -> tuple[bool, float]:
@@ -76,7 +77,7 @@ def _judged(gold: Gold, answer: Answer, config: ScoreConfig) -> tuple[bool, floa
         if answer.number is None or not math.isfinite(answer.number):
             return False, math.nan
         error = abs(answer.number - gold.number)
-        return error <= min(config.time, config.duration_share * gold.number), error
+        return error <= min(config.time, SCORE_DURATION_SHARE * gold.number), error
     if gold.value == NUMBER:
         return answer.number == gold.number, math.nan
     if gold.value == YES_NO:
@@ -87,7 +88,7 @@ def _judged(gold: Gold, answer: Answer, config: ScoreConfig) -> tuple[bool, floa
 
 
 def set_f1(said: frozenset[str], true: frozenset[str]) -> float:
-    """Return the F1 of a set of words after the lexicon's synonyms; 0 where nothing is said."""
+    """Return the F1 of a set of words, with the lexicon's synonyms merged; 0 for an empty answer."""
     own, gold = {_canonical(w) for w in said}, {_canonical(w) for w in true}
     return 2.0 * len(own & gold) / (len(own) + len(gold)) if own and gold else 0.0
 
@@ -102,24 +103,24 @@ def _is_gold(evidence: Evidence, gold: Gold, slack: float) -> bool:
     return any(evidence.start - slack <= b and evidence.end + slack >= a for a, b in gold.seen)
 
 
-def redundancy(evidence: Sequence[Evidence], config: ScoreConfig = ScoreConfig()) -> float:
-    """Return the share of pairs that are about one place and the same things; NaN with less than two pieces."""
+def redundancy(evidence: Sequence[Evidence]) -> float:
+    """Return the share of pairs of evidence about the same place and objects; NaN for fewer than two."""
     pairs = list(combinations(evidence, 2))
     if not pairs:
         return math.nan
-    return sum(_say_the_same(a, b, config) for a, b in pairs) / len(pairs)
+    return sum(_say_the_same(a, b) for a, b in pairs) / len(pairs)
 
 
-def _say_the_same(a: Evidence, b: Evidence, config: ScoreConfig) -> bool:
-    near = float(np.linalg.norm(a.position[:2] - b.position[:2])) <= config.same_place
+def _say_the_same(a: Evidence, b: Evidence) -> bool:
+    near = float(np.linalg.norm(a.position[:2] - b.position[:2])) <= SCORE_SAME_PLACE
     union = a.entity_ids | b.entity_ids
     shared = len(a.entity_ids & b.entity_ids) / len(union) if union else 1.0
-    return near and shared >= config.same_things
+    return near and shared >= SCORE_SAME_THINGS
 
 
 def risk_coverage(confidences: Sequence[float], right: Sequence[bool], known: Sequence[bool]) -> np.ndarray:
-    """Return (N, 2): share of the questions that is answered, and share of wrong ones among these answers, as less and
-    less confident answers are given. "I do not know" is never given; equal confidences are given together.
+    """Return the risk-coverage curve (N, 2): share of questions answered, and share of wrong answers among these,
+    as the confidence threshold falls. "I do not know" counts as unanswered; equal confidences enter together.
     """
     total = len(confidences)
     order = sorted((k for k in range(total) if known[k]), key=lambda k: -confidences[k])

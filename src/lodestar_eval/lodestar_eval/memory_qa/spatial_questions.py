@@ -1,4 +1,4 @@
-"""Questions for a place."""
+"""Questions about a place."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from lodestar_eval.memory_qa.questions import PLACE, Gold
 from lodestar_eval.memory_qa.truth import Stay
 from lodestar_sim.reference_truth import is_class
 
-_MARGIN = 1.5  # m by which the nearest thing is nearer than the next one
-_MOST = 6  # places that may answer a need: more of them make the question trivial
+_MARGIN = 1.5  # m by which the nearest object is nearer than the second nearest
+_MOST = 6  # most places that satisfy a need; with more the question is trivial
 
-#: What helps with a need: categories of the catalogue.
+#: Categories of the catalogue that satisfy a need.
 NEEDS = {
     "need_sit": ("chair", "armchair", "sofa", "stool", "bench", "ottoman"),
     "need_waste": ("trash can",),
@@ -30,7 +30,7 @@ NEEDS = {
 
 
 def spatial_forms(maker: Maker) -> Forms:
-    """Return the questions for a place by form."""
+    """Return drafts of questions about a place, by form of question."""
     return {
         "where_now": _described(maker, "where_now", maker.present),
         "where_last": _described(maker, "where_last", maker.seen_last),

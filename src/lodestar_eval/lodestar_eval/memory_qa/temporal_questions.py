@@ -1,4 +1,4 @@
-"""Questions for a time, and for how long something lasted."""
+"""Questions about a time or a duration."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from lodestar_eval.memory_qa.questions import DURATION, TIME, Gold
 from lodestar_eval.memory_qa.truth import Interval, Stay, TourTruth
 from lodestar_sim.worlds.world import Event
 
-_FEW = 3  # looks that "when did you see" may mean
+_FEW = 3  # most looks to which "when did you see" may refer
 _FORMS = {"move": "when_moved", "remove": "when_gone", "add": "when_came"}
-_LONG = 20.0  # seconds in a room that are worth a question
-_AROUND = 2.0  # seconds around a change in which the robot may say it was
+_LONG = 20.0  # least seconds in a room for a question about the duration
+_AROUND = 2.0  # seconds of tolerance around a change
 
 
 def temporal_forms(maker: Maker) -> Forms:
-    """Return the questions for a time by form."""
+    """Return drafts of questions about a time or a duration, by form of question."""
     return {
         "last_seen": _last_seen(maker),
         "first_seen": _first_seen(maker),
@@ -29,7 +29,10 @@ def temporal_forms(maker: Maker) -> Forms:
 
 
 def _looked_at(maker: Maker, stays: list[Stay]) -> Iterator[tuple[Stay, str, list[Interval], list[Interval]]]:
-    """Yield things with their phrases, their looks within 5 m that a robot must notice, and all their looks."""
+    """Yield (stay, unique phrase, near, far) of objects that the robot must have noticed.
+
+    near: intervals of at least two images within 5 m (`TourTruth.noticed`). far: all intervals in view.
+    """
     for stay, words in maker.descriptions.phrased(stays):
         near, far = maker.truth.noticed(stay.thing.id), maker.truth.looks(stay.thing.id, near=False)
         if near:
@@ -38,7 +41,8 @@ def _looked_at(maker: Maker, stays: list[Stay]) -> Iterator[tuple[Stay, str, lis
 
 def _last_seen(maker: Maker) -> Iterator[Draft]:
     for stay, words, near, far in _looked_at(maker, maker.seen_last):
-        span = (near[-1][1], far[-1][1])  # the last look within 5 m, or a later one from further away
+        # any time from the last look within 5 m to a later one from further away is right
+        span = (near[-1][1], far[-1][1])
         gold = Gold(TIME, times=(span,), seen=(near[-1],))
         yield Draft("last_seen", {"thing": words}, gold, (stay.thing.id,))
 
@@ -58,8 +62,8 @@ def _seen_when(maker: Maker) -> Iterator[Draft]:
 
 
 def _changed(maker: Maker) -> Iterator[Draft]:
-    """Yield changes; any time counts between the last look before and the first one after, as the robot cannot know
-    it better.
+    """Yield questions about when an object changed. Any time between its last view before and its first view
+    after the change is right, because the robot cannot know more.
     """
     for kind, form in _FORMS.items():
         for event, stays in maker.changes(kind):
@@ -71,7 +75,7 @@ def _changed(maker: Maker) -> Iterator[Draft]:
 
 
 def _knowable(truth: TourTruth, event: Event, stays: list[Stay]) -> Interval:
-    """Return the last time that showed the world before a change, and the first that showed it afterwards."""
+    """Return the last time when the robot saw the state before a change, and the first time after it."""
     spans = truth.looks(event.object_id, near=False)
     old, new = truth.watched(stays[0].centre), truth.watched(stays[-1].centre)
     before = [float(t) for t in new if t <= event.time] if event.kind == "add" else []
@@ -90,7 +94,7 @@ def _stays_in(maker: Maker) -> Iterator[tuple[str, list[Interval]]]:
 
 def _entered(maker: Maker) -> Iterator[Draft]:
     for label, spans in _stays_in(maker):
-        if spans[0][0] > 0.0:  # the tour did not begin there
+        if spans[0][0] > 0.0:  # leaves out a room in which the tour began
             gold = Gold(TIME, times=((spans[0][0],) * 2,), seen=(spans[0],))
             yield Draft("entered", {"room": label}, gold)
 

@@ -1,4 +1,4 @@
-"""Tours on disk: each is recorded once and then shared by all rows, answerers and wordings."""
+"""Store of tours on disk: each is recorded once and then shared by all compared methods and wordings."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from lodestar_eval.settings import NOISES, robot_config
 from lodestar_eval.tour import TourConfig
 from lodestar_sim.worlds import world_from_spec
 
-#: To be raised when a change of the code, not of a setting, makes other recordings.
+#: Version of the recordings; raise it if a change of the code, not of a setting, alters them.
 VERSION = 2
 EVENTS = HappeningConfig()
 _FILE = "tour.pickle.z"
-_COMPRESSION = 3  # of zlib; chosen
+_COMPRESSION = 3  # zlib level; chosen
 
 
 def default_folder() -> Path:
@@ -47,9 +47,9 @@ def tour_of(
     happenings: HappeningConfig = EVENTS,
     noise: NoiseConfig = NOISES["mild"],
 ) -> Recording:
-    """Return the tour of a world by seed; it is driven and recorded if the folder does not have it.
+    """Return the tour of a world by seed; it is driven and recorded if the folder does not contain it.
 
-    The folder must be this user's own: a recording is a pickle, which could run code. Raises UnsafeFolder.
+    The folder must be this user's own: a recording is a pickle, which can run code. Raises UnsafeFolder.
     """
     settings = repr((VERSION, spec, seed, config, happenings, _recorder_settings(noise), KEYFRAMES))
     name = f"{spec.partition('?')[0].rpartition('/')[2]}-{seed}-{hashlib.sha256(settings.encode()).hexdigest()[:12]}"
@@ -61,7 +61,7 @@ def tour_of(
     line = timeline(world, seed, config)
     world = with_timed_events(world, line, np.random.default_rng([seed, 0x7E11]), happenings)
     images = home / "keyframes"
-    shutil.rmtree(images, ignore_errors=True)  # of a recording that was interrupted
+    shutil.rmtree(images, ignore_errors=True)  # left from an interrupted recording
     recording = record(spec, world, seed, phrases(), config, images, noise)
     content = zlib.compress(pickle.dumps(recording, 5), _COMPRESSION)
     write_file(home / _FILE, [content], durable=False)
@@ -69,13 +69,13 @@ def tour_of(
 
 
 def _recorder_settings(noise: NoiseConfig) -> dict[str, object]:
-    """Return the robot's settings but for its memory's: a tour is what the memory gets, whatever it makes of it."""
+    """Return the robot's settings without those of the memory, so that a recorded tour suits any memory."""
     robot = robot_config(noise)
     return {part.name: getattr(robot, part.name) for part in fields(robot) if part.name != "memory"}
 
 
 def _load(home: Path) -> Recording:
-    """Return the recording of a folder, with its images where they lie now."""
+    """Return the recording in a folder, with the path of its images set to that folder."""
     found = (home / _FILE).lstat()
     if found.st_uid != os.geteuid():
         raise PermissionError(f"{home / _FILE} belongs to another user; remove it")

@@ -1,4 +1,4 @@
-"""Ground truth of a tour: which thing stood where and when, and when the robot had it in view."""
+"""Ground truth of a tour: times and places of each object, and the times at which the robot had it in view."""
 
 from __future__ import annotations
 
@@ -13,18 +13,22 @@ from lodestar_eval.memory_qa.recording import Glance
 from lodestar_sim.reference_truth import Scene
 from lodestar_sim.worlds.world import Event, World, WorldObject
 
-Interval = tuple[float, float]  # seconds
+Interval = tuple[float, float]  # start and end, seconds
 
-NEAR = 5.0  # metres, within which a look at a thing is a gold timestamp (STaR V)
-FAR = 8.0  # metres, the depth camera's range (DepthNoiseConfig.far): no thing has a place in the map from further away
-MIN_PIXELS = 60  # of a thing that is in view; smaller masks are not detected (NoiseConfig.min_pixels)
-_HALF_WIDTH = np.radians(36.0)  # of the camera's image, with a margin
-_GAP = 1.6  # seconds between images with the thing that belong to one look; chosen: three images
+NEAR = 5.0  # m, distance within which a look at an object is a gold timestamp (STaR V)
+FAR = 8.0  # m, the depth camera's range (DEPTH_NOISE_FAR): no object beyond it gets a place in the map
+# least visible pixels of an object in view; smaller masks are not detected (NoiseConfig.min_pixels)
+MIN_PIXELS = 60
+_HALF_WIDTH = np.radians(36.0)  # half of the camera's horizontal field of view, with a margin
+_GAP = 1.6  # s, longest gap between images of an object within one look; chosen: three images
 
 
 @dataclass(frozen=True)
 class Stay:
-    """A thing at one place from `start` until `end`, seconds. low, high: (3,) of its box; room: id, 0 = none."""
+    """Time from `start` to `end`, seconds, in which an object is at one place.
+
+    low, high: (3,) corners of its box, metres; room: id, 0 = none.
+    """
 
     thing: WorldObject
     start: float
@@ -41,7 +45,9 @@ class Stay:
 
 
 class TourTruth:
-    """Stays and looks of a tour. stays: of every thing, in time; one that was moved has two."""
+    """Ground truth of a tour. stays: each object's stays at one place, in time order; a moved object has two.
+    Looks are intervals in which an object was in view.
+    """
 
     def __init__(self, world: World, glances: Sequence[Glance]) -> None:
         self.world, self.glances = world, glances
@@ -69,7 +75,7 @@ class TourTruth:
 
     @cached_property
     def all_stays(self) -> list[Stay]:
-        """Return every stay of every thing."""
+        """Return every stay of every object."""
         return [stay for stays in self.stays.values() for stay in stays]
 
     def scene_of(self, stay: Stay) -> Scene:
@@ -78,7 +84,7 @@ class TourTruth:
         return self.scenes[index]
 
     def looks(self, identity: int, near: bool = True) -> list[Interval]:
-        """Return the intervals in which a thing was in view within NEAR, or, if not `near`, within FAR."""
+        """Return the intervals in which an object was in view within NEAR, or, if not `near`, within FAR."""
         key = identity, near
         if key not in self._looks:
             seen = np.array(
@@ -91,36 +97,39 @@ class TourTruth:
         return self._looks[key]
 
     def looks_in(self, stay: Stay, near: bool = True) -> list[Interval]:
-        """Return the looks at a thing while it stood there."""
+        """Return the intervals in which the object was in view during its stay at one place."""
         return clipped(self.looks(stay.thing.id, near), stay.start, stay.end)
 
     def noticed(self, identity: int) -> list[Interval]:
-        """Return the looks of at least two images within NEAR: one image may show what no detector confirms."""
+        """Return the intervals of at least two images in which an object was in view within NEAR.
+
+        A single image may not confirm an object.
+        """
         return [(a, b) for a, b in self.looks(identity) if b > a]
 
     def known(self, stay: Stay) -> bool:
-        """Tell whether the robot saw the thing there in at least two images."""
+        """Return whether the robot saw the object at this place in at least two images."""
         return any(b > a for a, b in self.looks_in(stay))
 
     def last_seen(self, identity: int) -> Stay | None:
-        """Return the stay at which a thing was seen last; None if it never was."""
+        """Return the last stay of an object during which the robot saw it (`known`); None without one."""
         return next((stay for stay in reversed(self.stays.get(identity, [])) if self.known(stay)), None)
 
     def standing(self, stay: Stay) -> bool:
-        """Tell whether the thing is there at the end of the tour."""
+        """Return whether the object is at this place at the end of the tour."""
         return stay.end >= self.end
 
     def event_of(self, identity: int) -> Event | None:
-        """Return the event that changed a thing, or None."""
+        """Return the event that changed an object, or None."""
         return next((e for e in self.world.events if e.object_id == identity), None)
 
     def in_view_of(self, event: Event) -> bool:
-        """Tell whether the robot had the thing in view just before or after its event."""
+        """Return whether the robot had the object in view within 1 s of its event."""
         spans = self.looks(event.object_id, near=False)
         return any(a - 1.0 <= event.time <= b + 1.0 for a, b in spans)
 
     def watched(self, point: np.ndarray) -> np.ndarray:
-        """Return the stamps (N,) at which the robot faced a place (3,) within NEAR; it may have been hidden then."""
+        """Return the stamps (N,) at which the robot faced a place (3,) within NEAR; occlusion is ignored."""
         offset = point[:2] - self.poses[:, :2]
         turn = np.arctan2(offset[:, 1], offset[:, 0]) - self.poses[:, 2]
         ahead = np.abs((turn + np.pi) % (2.0 * np.pi) - np.pi) <= _HALF_WIDTH
@@ -128,7 +137,7 @@ class TourTruth:
 
     @cached_property
     def visits(self) -> list[tuple[int, float, float]]:
-        """Return the robot's visits to rooms in their order: room id, start, end; 0 = none."""
+        """Return the robot's visits to rooms in order: room id, start, end; 0 = none."""
         scene = self.scenes[0]
         found: list[tuple[int, float, float]] = []
         for stamp, pose in zip(self.stamps, self.poses):
@@ -140,13 +149,13 @@ class TourTruth:
         return found
 
     def count_look_alikes(self) -> tuple[int, int]:
-        """Return how many things have another one of the same caption, and how many things there are."""
+        """Return the number of objects that share their caption with another one, and the number of objects."""
         captions = [stays[0].thing.caption for stays in self.stays.values()]
         return sum(captions.count(c) > 1 for c in captions), len(captions)
 
 
 def joined(stamps: np.ndarray) -> list[Interval]:
-    """Return the intervals of stamps (N,) that follow each other within the time between a few images."""
+    """Return the intervals (first, last) of stamps (N,), split where the gap exceeds `_GAP`."""
     if not len(stamps):
         return []
     breaks = np.flatnonzero(np.diff(stamps) > _GAP)

@@ -1,4 +1,4 @@
-"""Questions that need a picture: what things are made of, and what lies on them."""
+"""Questions that need a picture: the material of objects, and the objects that lie on them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from lodestar_eval.memory_qa.drafts import Draft, Forms, Maker, spans_of
 from lodestar_eval.memory_qa.questions import WORDS, YES_NO, Gold
 from lodestar_eval.memory_qa.truth import Stay
 
-_MOST_ON = 3  # things that lie on one
+_MOST_ON = 3  # most objects on one support
 
 
 def visual_forms(maker: Maker) -> Forms:
-    """Return the questions by form. Materials are asked of things whose caption, which the detector gives, has none."""
+    """Return drafts by form of question. Materials are asked only of objects whose caption names none."""
     return {
         "made_of": _made_of(maker),
         "is_made_of": _is_made_of(maker),
@@ -22,13 +22,13 @@ def visual_forms(maker: Maker) -> Forms:
 
 
 def tells_material(caption: str) -> bool:
-    """Whether a caption names a material."""
+    """Return whether a caption names a material."""
     lexicon = load_lexicon()
     return any(lexicon.attribute_group.get(look) == "materials" for look in lexicon.attributes_in(caption))
 
 
 def _shown(maker: Maker) -> Iterator[tuple[Stay, str]]:
-    """Yield things that no event changed, with a phrase for each."""
+    """Yield (stay, phrase) of unchanged objects with a material that their caption does not name."""
     things = [s for s in maker.unchanged if s.thing.material and not tells_material(s.thing.caption)]
     yield from maker.descriptions.phrased(things)
 
@@ -42,7 +42,7 @@ def _made_of(maker: Maker) -> Iterator[Draft]:
 
 
 def _is_made_of(maker: Maker) -> Iterator[Draft]:
-    """Yield true and false materials in turn."""
+    """Yield questions whether an object is of a material, alternately with answers yes and no."""
     materials = sorted({stay.thing.material for stay in maker.unchanged if stay.thing.material})
     for number, (stay, words) in enumerate(_shown(maker)):
         others = [m for m in materials if m != stay.thing.material]

@@ -1,4 +1,4 @@
-"""Wordings of the questions, taken after human ones; a third of them is reserved for reported tables."""
+"""Wordings of the questions, modelled on people's; a third is reserved for published tables."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ import yaml
 DEVELOPMENT, RESERVED, BOTH = "development", "reserved", "both"
 CHOICES = (DEVELOPMENT, RESERVED, BOTH)
 _FILES = {DEVELOPMENT: "wordings.yaml", RESERVED: "reserved_wordings.yaml"}
-_RESERVED_SHARE = 1.0 / 3.0  # of the questions, where both are used
+_RESERVED_SHARE = 1.0 / 3.0  # share of questions with reserved wordings, if both lists are used
 
 
 @lru_cache(maxsize=2)
 def wordings(which: str) -> dict[str, tuple[str, ...]]:
-    """Return the wordings of one of the two lists by form. Raises KeyError for another name."""
+    """Return the wordings in list `which` (DEVELOPMENT or RESERVED), by form. Raises KeyError for another."""
     text = (Path(__file__).parent / _FILES[which]).read_text(encoding="utf-8")
     return {form: tuple(lines) for form, lines in yaml.safe_load(text).items()}
 
 
 def worded(form: str, slots: dict[str, str], which: str, rng: np.random.Generator) -> tuple[str, str]:
-    """Return a question's text, and which list its wording is from."""
+    """Fill in a randomly chosen wording of a question; return the text, and the list that the wording is from.
+
+    form: kind of question. slots: placeholder -> text. which: DEVELOPMENT, RESERVED or BOTH lists of wordings.
+    """
     share, index = rng.random(), rng.random()
     chosen = which
     if which == BOTH:

@@ -1,1 +1,1 @@
-"""A recording of real images through the robot's own chain, against things that a person labelled."""
+"""Evaluation of the robot's pipeline on recorded real images, against objects labelled by a person."""

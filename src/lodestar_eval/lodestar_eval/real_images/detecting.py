@@ -1,4 +1,4 @@
-"""The robot's detector on recorded frames, and which labelled things it hit."""
+"""The robot's detector on recorded frames, and the labelled objects that it detects."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lodestar.models.kinship import same_kind
 from lodestar.perception.frames import AlignedDepth, RgbdFrame, SegmentedFrame
 from lodestar_eval.real_images.labels import STEP, FramePoints, LabelledThing
 
-HIT = 0.25  # IoU of boxes in the image from which a detection is that of a thing; chosen: cups are small
+HIT = 0.25  # least IoU of image boxes for a detection to match an object; chosen: cups are small
 
 
 class RoomDetector:
-    """The detector of a configuration, as the perception node has it."""
+    """The detector of a configuration, as in the perception node."""
 
     def __init__(self, config: PerceptionConfig) -> None:
         self._detector = parts.color_detector(config)
@@ -31,7 +31,7 @@ class RoomDetector:
 def hits_of(
     segmented: SegmentedFrame, points: FramePoints, things: Sequence[LabelledThing]
 ) -> list[tuple[int, bool]]:
-    """Return per thing the pixels that show it, and whether a detection of its kind has their box."""
+    """Return, per object, its number of visible pixels, and whether a detection of its kind fits its box."""
     found = []
     for thing in things:
         own = points.of(thing)

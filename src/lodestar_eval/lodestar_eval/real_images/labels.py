@@ -1,4 +1,4 @@
-"""Things of a recorded room that a person labelled, and where the images show them."""
+"""Objects of a recorded room labelled by a person, and their pixels in the images."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import numpy as np
 from lodestar.geometry.poses import transform_points
 from lodestar.perception.frames import RgbdFrame
 
-_GROWN = 0.03  # m by which a labelled box is grown for the points of its thing: noise of depth; chosen
-STEP = 2  # pixels between two points along either side; chosen
-_NEAR, _FAR = 0.1, 5.0  # m of depth in which the map uses points (DESIGN section 4)
+_GROWN = 0.03  # m by which a labelled box is grown to take in noisy points of its object; chosen
+STEP = 2  # pixels between two sampled points, along either side; chosen
+_NEAR, _FAR = 0.1, 5.0  # m, range of depth that the map uses (DESIGN section 4)
 
 
 class BadLabels(ValueError):
-    """A file is no list of labelled things; the message says what to write."""
+    """Raised if a file is not a list of labelled objects; the message describes the expected form."""
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledThing:
-    """A thing and the box, low and high (3,), metres in map, around the part that the images showed its labeller."""
+    """A labelled object with its box, low and high (3,), metres in map, around the part seen in the images."""
 
     label: str
     low: np.ndarray
@@ -33,7 +33,7 @@ class LabelledThing:
 
     @property
     def centre(self) -> np.ndarray:
-        """Return the middle (3,) of the box."""
+        """Return the centre (3,) of the box."""
         return (self.low + self.high) / 2.0
 
     def gap(self, point: np.ndarray) -> float:
@@ -43,7 +43,9 @@ class LabelledThing:
 
 @dataclass(frozen=True)
 class LabelledRoom:
-    """things: to be found. unsure: what may be there. map_from_recording: (4, 4), z up from the floor."""
+    """Labels of a room. things: objects that the robot should find. unsure: objects that it may find or not.
+    map_from_recording: (4, 4), z up.
+    """
 
     name: str
     things: tuple[LabelledThing, ...]
@@ -59,7 +61,7 @@ class LabelledRoom:
 
 
 def known_rooms() -> dict[str, Path]:
-    """Return the files of labels that come with Lodestar, by the name of their recording."""
+    """Return the label files that come with Lodestar, by the name of their recording."""
     folder = Path(str(resources.files("lodestar_eval"))) / "labelled_rooms"
     return {file.stem: file for file in sorted(folder.glob("*.json"))}
 
@@ -101,7 +103,7 @@ def _things(records: list[dict[str, Any]]) -> tuple[LabelledThing, ...]:
 
 
 class FramePoints:
-    """Points of a frame in map, one of `STEP` x `STEP` pixels; `of` selects those of a thing."""
+    """Points of a frame in map, one per `STEP` x `STEP` pixels; `of` selects those of an object."""
 
     def __init__(self, frame: RgbdFrame) -> None:
         camera, depth = frame.camera, frame.depth[::STEP, ::STEP]
@@ -113,6 +115,6 @@ class FramePoints:
         self._points = transform_points(frame.map_from_camera, local)
 
     def of(self, thing: LabelledThing) -> np.ndarray:
-        """Return the indices of the points in a thing's box; what stands before it in the image has none there."""
+        """Return the indices of the points in an object's box; occluding objects have no points in it."""
         points = self._points
         return np.flatnonzero(((points >= thing.low - _GROWN) & (points <= thing.high + _GROWN)).all(axis=1))

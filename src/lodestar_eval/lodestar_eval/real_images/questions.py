@@ -1,4 +1,4 @@
-"""Questions about a labelled room, with the answers that its labels allow."""
+"""Questions about a labelled room, with the answers by its labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar_eval.real_images.scoring import REACH, RoomScore
 
 @dataclass(frozen=True)
 class QuestionRow:
-    """A question. expected: the right answer, in words. right: whether the answer was."""
+    """A question. expected: the right answer, in words. right: whether the robot's answer was right."""
 
     text: str
     expected: str
@@ -25,7 +25,11 @@ class QuestionRow:
 
 
 def ask_all(robot: RecordedRobot, room: LabelledRoom, score: RoomScore) -> list[QuestionRow]:
-    """Ask how many things of each kind there are, and for the nearest of several of a kind to each other kind."""
+    """Ask all questions about a room, and return them with the robot's answers.
+
+    They ask for the number of objects of each kind, and, of a kind with several objects, for the one nearest
+    to an object of each other kind.
+    """
     things = [row.thing for row in score.counted]
     kinds = sorted({thing.label for thing in things})
     rows = [_count(robot, kind, things, room) for kind in kinds]
@@ -41,7 +45,7 @@ def ask_all(robot: RecordedRobot, room: LabelledRoom, score: RoomScore) -> list[
 def _count(
     robot: RecordedRobot, kind: str, things: Sequence[LabelledThing], room: LabelledRoom
 ) -> QuestionRow:
-    """Things that may be there may be counted or not."""
+    """Ask for the number of objects of a kind; unsure objects may be counted or not."""
     least = sum(thing.label == kind for thing in things)
     most = least + sum(same_kind(thing.label, kind) for thing in room.unsure)
     text = f"How many {plural(kind)} are there?"
@@ -53,7 +57,10 @@ def _count(
 def _nearest(
     robot: RecordedRobot, kind: str, anchor: str, things: Sequence[LabelledThing], score: RoomScore
 ) -> list[QuestionRow]:
-    """Of several anchors any may be meant; things whose distances differ by less than `REACH` are equally near."""
+    """Ask for the object of a kind that is nearest to an object of kind `anchor`.
+
+    The answer may refer to any object of kind `anchor`; objects less than `REACH` farther away are right too.
+    """
     chosen = [thing for thing in things if thing.label == kind]
     meant: list[LabelledThing] = []
     for other in (thing for thing in things if thing.label == anchor):

@@ -1,4 +1,4 @@
-"""Metrics, bars and tables of a recording against its labels."""
+"""Metrics, pass thresholds and tables of a recording, compared with its labels."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from lodestar_eval.real_images.questions import QuestionRow
 from lodestar_eval.real_images.scoring import LABELLED, REACH, RoomScore, centre_of, twins
 from lodestar_eval.registry import Bar, Result, Table
 
-_FOUND, _WRONG, _PLACE = 0.8, 2, 0.25  # the issue's bars: share, things, metres
+_FOUND, _WRONG, _PLACE = 0.8, 2, 0.25  # the issue's bars: share found; wrong objects; metres
 
 
 @dataclass
 class Sightings:
-    """Per thing of a room: the frames that show it, and those of them in which a detection had it.
+    """Counts per object of a room: frames that show it, and those of them with a matching detection.
 
-    detections: by label, over all frames.
+    detections: number by label, over all frames.
     """
 
     frames: list[int]
@@ -38,7 +38,11 @@ def result_of(
     halves: tuple[Sequence[Entity], Sequence[Entity]],
     questions: Sequence[QuestionRow],
 ) -> Result:
-    """Return the whole result. halves: entities of the odd and of the even frames. lost: unused frames by reason."""
+    """Return the complete result.
+
+    taken: number of frames used. lost: numbers of unused frames by reason. halves: entities of the maps made
+    from odd and from even frames.
+    """
     pairs = twins(*halves)
     both = len(halves[0]) + len(halves[1])
     metrics = {"frames": float(taken), **scored.metrics()}

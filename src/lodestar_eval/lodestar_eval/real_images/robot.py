@@ -1,4 +1,4 @@
-"""The robot's own chain behind a recording: detector, map, scene and memory, as the nodes have them."""
+"""Robot pipeline for a recording: detector, map, scene and memory, as in the nodes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from lodestar_bringup.places import config_folder
 
 
 def robot_config(model: str = "") -> RobotConfig:
-    """Return the configuration of the real robot with NanoDet, whose plan is made of depth: there is no LiDAR.
+    """Return the configuration of the real robot with NanoDet; its floor plan comes from depth, as there is no LiDAR.
 
     model: path of the network; "" = that of `make detector`.
     """
@@ -42,7 +42,7 @@ def robot_config(model: str = "") -> RobotConfig:
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply to a question or to a referring expression. entity: what it points to; None = nothing is known."""
+    """Reply to a question or a referring expression. entity: the entity that it points to; None = unknown."""
 
     sentence: str
     number: float | None = None
@@ -50,7 +50,7 @@ class Reply:
 
 
 class RecordedRobot:
-    """Fed with frames whose poses are known. folder: of its memory. Close it after the last question."""
+    """Robot that is given frames with known poses. folder: of its memory. Close it after the last question."""
 
     def __init__(self, config: RobotConfig, phrases: PhraseBook, folder: Path) -> None:
         self._phrases = phrases
@@ -63,7 +63,7 @@ class RecordedRobot:
         self._now, self._pose = 0.0, np.zeros(3)
 
     def take(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
-        """Take a frame with its segments; the robot stands below its camera."""
+        """Process a frame with its segments; the robot is assumed to stand below its camera."""
         self._now = frame.stamp
         ahead, place = frame.map_from_camera[:3, 2], frame.map_from_camera[:3, 3]
         self._pose = np.array([place[0], place[1], math.atan2(ahead[1], ahead[0])])
@@ -71,7 +71,7 @@ class RecordedRobot:
         self._robot.take_view(frame, segmented, planar_transform(*self._pose))
 
     def finish(self) -> None:
-        """Bring scene and memory up to date after the last frame."""
+        """Finish the processing of scene and memory after the last frame."""
         self._robot.map.tell(*self._robot.map.scene.flush())
         self._memory.close()
         self._store.flush(60.0)
@@ -83,7 +83,7 @@ class RecordedRobot:
 
     @property
     def rejected(self) -> Counter[str]:
-        """Return how many frames the map rejected, by reason."""
+        """Return the number of frames that the map rejected, by reason."""
         return self._robot.map.rejected
 
     @property
@@ -93,12 +93,12 @@ class RecordedRobot:
 
     @property
     def entities(self) -> list[Entity]:
-        """Return what the scene holds to be there."""
+        """Return the entities that the scene holds as present."""
         entities = self._robot.map.mirror.entities.values()
         return [entity for entity in entities if entity.state != EntityState.ARCHIVED]
 
     def look_up(self, expression: str) -> Reply:
-        """Return what a referring expression means, as the expert of the semantic map ranks it."""
+        """Return a reply with the best entity for a referring expression, as the semantic map ranks them."""
         mirror = self._robot.map.mirror
         try:
             graphs = parse_query(expression)
@@ -114,7 +114,7 @@ class RecordedRobot:
         )
 
     def ask(self, text: str) -> Reply:
-        """Return the memory's answer."""
+        """Return the memory's answer to a question."""
         memory = self._memory
         tools = Tools(self._store, self._phrases, memory.scene, grid=memory.grid, looks=memory.looks)
         answerer = Answerer(tools, memory.config.answering)

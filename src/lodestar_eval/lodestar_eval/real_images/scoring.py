@@ -1,4 +1,4 @@
-"""Entities against labelled things: found, doubled, false, and the error of their places."""
+"""Comparison of entities with labelled objects: found, duplicated, false, and position errors."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from lodestar.models.kinship import same_kind
 from lodestar.scene.records import Entity
 from lodestar_eval.real_images.labels import LabelledRoom, LabelledThing
 
-REACH = 0.25  # m of an entity's centre from a labelled box within which it is that thing; the bar on places
-LABELLED = 0.5  # m around all labels; nothing is said of what lies beyond; chosen
-TWIN = 0.5  # m between the centres of one thing in two maps; chosen: half a chair more than a chair's width apart
+# m, greatest distance of an entity's centre from the labelled box of its object; the bar on positions
+REACH = 0.25
+LABELLED = 0.5  # m around all labels within which entities are judged; chosen
+# m, greatest distance between the centres of one object in two maps; chosen: half a chair more than a chair's width
+TWIN = 0.5
 
 
 @dataclass(frozen=True)
 class ThingRow:
-    """A labelled thing. entity: the one that it is, None = not found. gap: of the entity's centre from the labelled
+    """A labelled object. entity: matching entity, None = not found. doubled: further entities of the object.
 
-    box; error: between the centres; both metres, NaN without an entity. doubled: further entities of it.
+    gap: distance of the entity's centre from the labelled box; error: distance between the centres; both metres, NaN
+    without an entity.
     """
 
     thing: LabelledThing
@@ -34,9 +37,10 @@ class ThingRow:
 
 @dataclass(frozen=True)
 class RoomScore:
-    """false: entities where nothing of their kind was labelled. unsure: at things that may be there. beyond: outside
+    """Score of a room.
 
-    the part of the room that was labelled.
+    false: entities without a labelled object of their kind. unsure: entities at an object that the labels
+    call unsure. beyond: entities outside the labelled part of the room.
     """
 
     rows: tuple[ThingRow, ...]
@@ -46,7 +50,7 @@ class RoomScore:
 
     @property
     def counted(self) -> list[ThingRow]:
-        """Return the things that the frames show."""
+        """Return the objects that the frames show."""
         return [row for row in self.rows if row.in_view]
 
     def metrics(self) -> dict[str, float]:
@@ -70,12 +74,16 @@ class RoomScore:
 
 
 def centre_of(entity: Entity) -> np.ndarray:
-    """Return the middle (3,) of an entity's box."""
+    """Return the centre (3,) of an entity's box."""
     return (np.asarray(entity.box_min, float) + np.asarray(entity.box_max, float)) / 2.0
 
 
 def score(room: LabelledRoom, in_view: Sequence[bool], entities: Sequence[Entity]) -> RoomScore:
-    """Pair entities and things of one kind one to one, as many as can be, then with the least error of places."""
+    """Return the score of the entities of a map.
+
+    Entities and objects of one kind are matched one to one: as many pairs as possible, then the least
+    position error.
+    """
     gaps = np.array(
         [
             [thing.gap(centre_of(e)) if same_kind(thing.label, e.label) else np.inf for e in entities]
@@ -113,7 +121,7 @@ def score(room: LabelledRoom, in_view: Sequence[bool], entities: Sequence[Entity
 
 
 def twins(one: Sequence[Entity], other: Sequence[Entity]) -> list[tuple[Entity, Entity, float]]:
-    """Return the entities of two maps that are one thing, with the distance of their centres, metres."""
+    """Return the pairs of entities in two maps that are one object, with the distance of their centres, metres."""
     distance = np.array([[np.linalg.norm(centre_of(a) - centre_of(b)) for b in other] for a in one]).reshape(
         len(one), len(other)
     )
@@ -123,7 +131,7 @@ def twins(one: Sequence[Entity], other: Sequence[Entity]) -> list[tuple[Entity, 
 
 
 def _assigned(allowed: np.ndarray, cost: np.ndarray) -> dict[int, int]:
-    """Return row -> column: the most allowed pairs, of these the least sum of costs."""
+    """Return the pairs row -> column: as many allowed ones as possible, then the least total cost."""
     value = np.where(allowed, 1e3 - cost, 0.0)
     rows, columns = linear_sum_assignment(value, maximize=True)
     return {int(r): int(c) for r, c in zip(rows, columns) if allowed[r, c]}

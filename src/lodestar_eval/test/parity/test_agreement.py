@@ -1,4 +1,4 @@
-"""Agreement is measured on what either robot knows, and not by ids."""
+"""Tests of the agreement of grids, entities and goals, in which ids do not count."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_grids_are_compared_where_either_knows_a_cell():
 
 def test_what_only_one_grid_covers_is_a_difference():
     live = grid([[FREE, FREE]])
-    headless = grid([[FREE, FREE]], origin=(0.1, 0.0))  # one cell further along x
+    headless = grid([[FREE, FREE]], origin=(0.1, 0.0))  # shifted by one cell along x
     assert grid_agreement(live, headless) == pytest.approx(1 / 3)
 
 

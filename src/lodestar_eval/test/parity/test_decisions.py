@@ -1,4 +1,4 @@
-"""Live questions are put to the headless experts with the facts and answers that the live nodes had."""
+"""Tests of replayed questions: headless experts get the facts and answers that the live nodes had."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def thing(identity: int, x: float) -> Entity:
 
 
 class FakeRobot:
-    """Experts that say where the test wants; it remembers what they were asked, and with which scene and grid."""
+    """Fake experts with scripted goals; records each request with its scene and grid."""
 
     def __init__(self) -> None:
         self.config, self.phrases = robot_config(), PhraseBook()
@@ -58,7 +58,7 @@ class FakeRobot:
 
 
 def decision(epoch: int, chosen: str, goal, grid_stamp: float = 1.0, **reasons: str) -> Decision:
-    """The live decision; reasons: of arms that had no proposal."""
+    """Return a live decision; reasons: of the arms without a proposal."""
     proposal = Proposal(chosen, epoch, np.array(goal, float), 0.5, "there", stamp=grid_stamp)
     arms = tuple(
         ArmRecord(name, name == chosen, "" if name == chosen else reasons.get(name, "NO_PROPOSAL: nothing"),
@@ -69,7 +69,7 @@ def decision(epoch: int, chosen: str, goal, grid_stamp: float = 1.0, **reasons: 
 
 
 class Replay:
-    """One replay of decisions that are told in order."""
+    """Replay of decisions and answers in the order given by the test."""
 
     def __init__(self, *decisions: Decision) -> None:
         self.robot = FakeRobot()

@@ -1,4 +1,4 @@
-"""A headless robot that follows a recorded run takes its choices and remembers its own."""
+"""Tests of the policy that follows a recorded run and records its own choices."""
 
 from __future__ import annotations
 

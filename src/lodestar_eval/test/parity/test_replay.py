@@ -1,4 +1,4 @@
-"""What the headless robot cannot use of a recording is dropped and counted; it has no turn that the live grid lacks."""
+"""Tests of the replay: unusable messages are dropped and counted; no scan is used before the live grid contains it."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ def turn(stamp: float, radius: float = 3.0):
 
 
 def recording(heights: dict[float, float], *messages) -> SimpleNamespace:
-    """A robot that stands still, at a height (m) per stamp (s). messages: (topic, message), else a turn at each stamp
-    and a live grid of the last.
+    """Return a recording of a standing robot at a height (m) per stamp (s).
+
+    messages: (topic, message); by default a scan at each stamp and a live grid at the last.
     """
     transforms = TransformBuffer(history=float("inf"))
     transforms.insert("base_link", "lidar_link", 0.0, (0.0, 0.0, 0.4), NO_TURN, static=True)
@@ -51,7 +52,7 @@ def recording(heights: dict[float, float], *messages) -> SimpleNamespace:
 def play(heights: dict[float, float], *messages):
     flat = changed(
         robot_config(NoiseConfig()), mapping__octomap__floor__enabled=False
-    )  # the rings show no floor
+    )  # the LiDAR's rings do not show the floor
     return RecordingPlayer(recording(heights, *messages), flat, PhraseBook()).play()
 
 

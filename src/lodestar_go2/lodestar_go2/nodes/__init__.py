@@ -1,1 +1,1 @@
-"""The nodes of the robot."""
+"""ROS nodes of the Go2: base driver, guard, LiDAR and scan of a simulator's clouds."""

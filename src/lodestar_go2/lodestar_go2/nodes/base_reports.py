@@ -1,4 +1,4 @@
-"""Publishers of where the robot is and how it does."""
+"""Publishers of the robot's pose and state."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sensor_msgs.msg import BatteryState, Imu, JointState
 from tf2_msgs.msg import TFMessage
 
 from lodestar_go2 import conversions
-from lodestar_go2.health import HealthConfig, feet_in_words, warnings_of
+from lodestar_go2.health import feet_in_words, warnings_of
 from lodestar_go2.odometry import BasePose
 from lodestar_go2.states import LowState, SportState
 from lodestar_ros import qos
@@ -19,7 +19,6 @@ class BaseReports:
     """Publishes ``odom``, ``/tf``, ``imu``, ``battery``, ``joint_states``; adds feet and battery to the diagnostics."""
 
     def __init__(self, node: LodestarNode) -> None:
-        self._health = declare_config(node, HealthConfig, "health.")
         self._frames = declare_config(node, FrameNames, "frames.")
         self._sport: SportState | None = None
         self._low: LowState | None = None
@@ -28,19 +27,17 @@ class BaseReports:
         self._imu = node.create_publisher(Imu, "imu", qos.SENSOR)
         self._battery = node.create_publisher(BatteryState, "battery", qos.SENSOR)
         self._joints = node.create_publisher(JointState, "joint_states", qos.SENSOR)
-        node.diagnostics.value(
-            "feet", lambda: feet_in_words(self._sport, self._health) if self._sport else "unknown"
-        )
+        node.diagnostics.value("feet", lambda: feet_in_words(self._sport) if self._sport else "unknown")
         node.diagnostics.value("sport_state", lambda: self._sport.error_code if self._sport else "unknown")
         node.diagnostics.value("battery", lambda: f"{self._low.charge:.0%}" if self._low else "unknown")
 
     @property
     def warnings(self) -> list[str]:
-        """Return what is wrong with the robot, in words."""
-        return warnings_of(self._low, self._health)
+        """Return warnings about the robot's health, in words."""
+        return warnings_of(self._low)
 
     def take_sport(self, state: SportState, pose: BasePose) -> None:
-        """Publish where the robot is."""
+        """Publish transform, odometry and IMU."""
         self._sport = state
         odom, base = self._frames.odom, self._frames.base
         self._tf.publish(TFMessage(transforms=[conversions.transform_of(pose, odom, base)]))
@@ -48,7 +45,7 @@ class BaseReports:
         self._imu.publish(conversions.imu_to_msg(state, pose.stamp, base))
 
     def take_low(self, state: LowState, stamp: float) -> None:
-        """Publish joints and battery. stamp: of our clock."""
+        """Publish joints and battery. stamp: seconds of our clock."""
         self._low = state
         self._joints.publish(conversions.joints_to_msg(state, stamp))
         self._battery.publish(conversions.battery_to_msg(state, stamp, self._frames.base))

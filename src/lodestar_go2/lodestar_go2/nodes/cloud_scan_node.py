@@ -1,4 +1,4 @@
-"""ROS shell that makes a scan of a simulator's clouds, and publishes the frames that the simulator lacks."""
+"""ROS shell that converts a simulator's clouds to a scan, and publishes the frames that the simulator lacks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lodestar_ros.sync import PoseQueue
 
 
 class CloudScanNode(LodestarNode):
-    """Make the scan that SLAM and Nav2 need of clouds in any frame of TF.
+    """Converts clouds in any frame of TF to the scan that SLAM and Nav2 need.
 
     Subscribes: ``points``, TF. Publishes: ``scan`` (in scan_link, reliable), ``/tf_static`` (base_link -> scan_link,
     and `equal_frames`).
@@ -45,7 +45,7 @@ class CloudScanNode(LodestarNode):
                 ]
             )
         )
-        self._scan = ScanPublisher(self, self._config.scan)
+        self._scan = ScanPublisher(self)
         self._queue: PoseQueue = self.timed(PoseQueue(self._resolve, self._publish, self._on_drop))
         self._buffer = self.transforms(self._queue.retry).buffer
         self.listen(PointCloud2, "points", self._queue.add, qos.SENSOR, stamped=True)

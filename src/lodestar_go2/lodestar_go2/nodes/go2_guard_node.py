@@ -1,4 +1,4 @@
-"""ROS shell around the guard: a process of its own, because it must outlive the base."""
+"""ROS shell around the guard: a separate process, because it must outlive the base."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare_config
 
-CHECK_PERIOD = 0.02  # s of real time
+CHECK_PERIOD = 0.02  # s of real time between two checks
 
 
 class Go2GuardNode(LodestarNode):
-    """Stop the robot where velocities end without a stop, because the base was killed.
+    """Stops the robot if the base's velocities end without a stop, because the base was killed.
 
-    It says which requests it heard: the base walks only while it is heard, because a guard that has not found a base
-    that just started could not notice its death.
+    It publishes the numbers of the requests that it receives: the base walks only while they are confirmed,
+    because a guard that has not discovered the base could not detect its death.
 
-    Subscribes: ``api/sport/request``. Publishes: ``api/sport/request``, ``go2_guard/heard`` (numbers of requests).
+    Subscribes: ``api/sport/request``. Publishes: ``api/sport/request``, ``go2_guard/heard`` (numbers of
+    requests).
     """
 
     def __init__(self, **kwargs):
@@ -39,7 +40,7 @@ class Go2GuardNode(LodestarNode):
 
     def _on_request(self, message: Request) -> None:
         identity = message.header.identity.id
-        if identity in self._own:  # it hears its own stops too
+        if identity in self._own:  # its own stops come back on the topic
             self._own.discard(identity)
             return
         self._guard.on_request(request_from_msg(message), time.monotonic())
@@ -47,7 +48,7 @@ class Go2GuardNode(LodestarNode):
 
     def _check(self) -> None:
         for request in self._guard.check(time.monotonic()):
-            self._sent -= 1  # below 0, unlike the base's
+            self._sent -= 1  # negative, unlike the base's numbers
             self._own.add(self._sent)
             self._requests.publish(request_to_msg(request, self._sent))
             self.diagnostics.notice("go2_base died while the robot walked: it was stopped", 60.0)

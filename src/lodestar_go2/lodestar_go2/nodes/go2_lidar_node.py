@@ -1,4 +1,4 @@
-"""ROS shell around the LiDAR's clouds: upright, without the body, at one moment; and a scan of them."""
+"""ROS shell around the LiDAR: publishes upright, deskewed clouds without the robot's body, and a scan."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tf2_msgs.msg import TFMessage
 from lodestar_go2.conversions import ages_from_msg, static_transform
 from lodestar_go2.lidar import LidarConfig, deskewed, in_base, scan_of, without_body
 from lodestar_go2.nodes.scan_publisher import SCAN, ScanPublisher
-from lodestar_go2.stamps import StampConfig, StampRepair
+from lodestar_go2.stamps import StampRepair
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.conversions_sensors import cloud_rows_from_msg, cloud_to_msg, is_sound
@@ -22,16 +22,16 @@ LIDAR = "lidar_link"
 
 
 class Go2LidarNode(LodestarNode):
-    """Make clouds and scans that mapping and SLAM can use of what the robot's LiDAR sends.
+    """Converts the clouds of the robot's LiDAR to clouds and scans for mapping and SLAM.
 
-    Subscribes: ``utlidar/cloud``, or what `lidar.topic` names; ``odom``. Publishes: ``points`` (in lidar_link,
+    Subscribes: ``utlidar/cloud``, or the topic in `lidar.topic`; ``odom``. Publishes: ``points`` (in lidar_link,
     upright), ``scan`` (reliable), ``/tf_static`` (base_link -> lidar_link, scan_link).
     """
 
     def __init__(self, **kwargs):
         super().__init__("go2_lidar", **kwargs)
         self._config = declare_config(self, LidarConfig, "lidar.")
-        self._stamps = StampRepair(declare_config(self, StampConfig, "stamps."))
+        self._stamps = self.timed(StampRepair())
         self._frames = declare_config(self, FrameNames, "frames.")
         self._velocity = (0.0, 0.0, 0.0)
         self._static = self.create_publisher(TFMessage, "/tf_static", qos.LATCHED)
@@ -40,7 +40,7 @@ class Go2LidarNode(LodestarNode):
             TFMessage(transforms=[static_transform(self._frames.base, name, pose) for name, pose in places])
         )
         self._points = self.create_publisher(PointCloud2, "points", qos.SENSOR)
-        self._scan = ScanPublisher(self, self._config)
+        self._scan = ScanPublisher(self)
         self.listen(PointCloud2, self._config.topic, self._on_cloud, qos.SENSOR)
         self.listen(Odometry, "odom", self._on_odometry, qos.RELIABLE)
         self.diagnostics.value("clock.offset_s", lambda: round(self._stamps.offset, 3))
@@ -57,7 +57,7 @@ class Go2LidarNode(LodestarNode):
         points, ages = cloud_rows_from_msg(message), ages_from_msg(message)
         sound = is_sound(points) & points.any(axis=1)  # a Mid-360 sends the origin for a beam without return
         base = in_base(points[sound], self._config)
-        if ages is not None:  # moved to the end of the sweep, which is when the repaired stamp has it arrive
+        if ages is not None:  # to the end of the sweep, which is the time of the repaired stamp
             base = deskewed(base, ages[sound], self._velocity)
         seen = without_body(base, self._config)
         shifted = seen - self._config.base_from_lidar[:3, 3]

@@ -1,7 +1,7 @@
-"""`python -m lodestar_go2.nodes.try_stop`: before the first walk, with the robot on a stand: does a stop stop it?
+"""`python -m lodestar_go2.nodes.try_stop`: test before the first walk, with the robot on a stand, that a stop stops it.
 
-The robot turns on the spot for a moment. Exit status: 0 it stopped; 1 it did not, or nothing could be seen; 3 go2_base
-did not answer.
+The robot turns on the spot for a moment. Exit status: 0 it stopped; 1 it did not, or nothing could be observed;
+3 go2_base did not answer.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from lodestar_ros import qos
 from lodestar_ros.terminal import not_heard, parse, terminal_node
 from lodestar_ros.twins import identity_from
 
-_PATIENCE = 15.0  # s for the service, and for the result
+_PATIENCE = 15.0  # s to wait for the service, and for the result
 _GONE = 3
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return the exit status (see the module)."""
+    """Run the stop test and print its result; return the exit status (see the module)."""
     parser = argparse.ArgumentParser(
         prog="python -m lodestar_go2.nodes.try_stop",
         description=__doc__,
@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         def hear(message: DiagnosticArray) -> None:
             for status in message.status:
-                who = identity_from(status.hardware_id)  # /diagnostics has those of all robots
+                who = identity_from(status.hardware_id)  # /diagnostics contains the nodes of all robots
                 values = {item.key: item.value for item in status.values}
                 if who is not None and who.name == base and "stop_test" in values:
                     results.append(values["stop_test"])

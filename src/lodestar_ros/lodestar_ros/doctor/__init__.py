@@ -1,1 +1,1 @@
-"""`python -m lodestar_ros.doctor`: what is wrong with a running stack, in plain words."""
+"""`python -m lodestar_ros.doctor`: report the faults of a running stack in plain words."""

@@ -1,6 +1,7 @@
-"""`python -m lodestar_ros.doctor`: look at a running stack and say in plain words what is wrong and what to do.
+"""`python -m lodestar_ros.doctor`: observe a running stack; report in plain words what is wrong and what to do.
 
-The findings go to /diagnostics too. Exit status, of the last look: 0 sound; 1 warnings; 2 bad usage; 3 faults.
+The findings are published on /diagnostics too. Exit status, of the last observation: 0 sound; 1 warnings;
+2 bad usage; 3 faults.
 """
 
 from __future__ import annotations
@@ -21,20 +22,16 @@ from lodestar_ros.doctor.checkup import checkup, worst
 from lodestar_ros.doctor.findings import Finding, Level
 from lodestar_ros.doctor.graph import GraphObserver
 from lodestar_ros.doctor.profile_detector import try_detector
-from lodestar_ros.terminal import parse, terminal_node
+from lodestar_ros.terminal import command_line, parse, terminal_node
 
 EXIT = {Level.NOTE: 0, Level.WARNING: 1, Level.FAULT: 3}
-_DELIVERY = 1.0  # s for the findings to reach those who listen to /diagnostics
+_DELIVERY = 1.0  # s to wait until the subscribers of /diagnostics have received the findings
 _MARKS = {Level.NOTE: "note", Level.WARNING: "warning", Level.FAULT: "FAULT"}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print what is wrong; return the exit status (see the module)."""
-    parser = argparse.ArgumentParser(
-        prog="python -m lodestar_ros.doctor",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    """Print the findings; return the exit status (see the module)."""
+    parser = command_line("doctor", __doc__)
     parser.add_argument("--seconds", type=float, default=8.0, help="how long to listen (8)")
     parser.add_argument(
         "--watch",
@@ -72,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _try_detector(options: argparse.Namespace) -> int:
-    """Try the detector of a profile; return the exit status."""
+    """Load the detector of a profile and print the findings; return the exit status."""
     found, report = try_detector(options.detector, options.words)
     said = ""
     if report is not None:
@@ -86,7 +83,7 @@ def _try_detector(options: argparse.Namespace) -> int:
 
 
 def _look(options: argparse.Namespace, given: list[str]) -> int:
-    """Look once; return the exit status."""
+    """Observe the stack once, publish and print the findings; return the exit status."""
     with terminal_node("doctor", options.namespace, given) as node:
         publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.EVENT)
         seen, inputs = GraphObserver(node, node.get_namespace().rstrip("/")).observe(options.seconds)
@@ -100,7 +97,7 @@ def _look(options: argparse.Namespace, given: list[str]) -> int:
 
 
 def _print(found: list[Finding], said: str, options: argparse.Namespace) -> None:
-    """Print findings, and what is said before them."""
+    """Print the findings as JSON, or as text after the line `said`, as the options ask."""
     if options.json:
         print(json.dumps([{**asdict(finding), "level": finding.level.name} for finding in found], indent=2))
     else:
@@ -108,7 +105,7 @@ def _print(found: list[Finding], said: str, options: argparse.Namespace) -> None
 
 
 def told(found: list[Finding]) -> DiagnosticStatus:
-    """Return the findings as one status: a value per finding, named by its check."""
+    """Return the findings as one diagnostic status: a value per finding, named by its check."""
     levels = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR)
     grave = [finding for finding in found if finding.level is not Level.NOTE]
     return DiagnosticStatus(

@@ -9,9 +9,10 @@ import numpy as np
 from lodestar.geometry.poses import rotation_from_quaternion
 from lodestar_ros.doctor.findings import Finding, FrameEdge, Level, Observation
 
-_BASES = ("base_link", "base_footprint", "odom", "map")  # frames whose z is up; the nearest one is taken
-_UP = 0.7  # least share of an axis along the vertical; chosen: 45 degrees of tilt
-_LEVEL = 0.5  # most share of the axis that should point down; chosen: 30 degrees of roll
+# frames whose z axis is up; the nearest ancestor of these is used
+_BASES = ("base_link", "base_footprint", "odom", "map")
+_UP = 0.7  # least vertical component of an axis that points up or down; chosen: 45 degrees of tilt
+_LEVEL = 0.5  # greatest vertical component of the frame's y axis if z points up; chosen: 30 degrees of roll
 
 
 def cameras(seen: Observation, inputs: dict[str, str]) -> Iterator[Finding]:
@@ -54,7 +55,7 @@ def cameras(seen: Observation, inputs: dict[str, str]) -> Iterator[Finding]:
 
 
 def optical_frames(seen: Observation, inputs: dict[str, str]) -> Iterator[Finding]:
-    """Find images that are stamped in a frame whose axes are not x right, y down, z forward."""
+    """Find images whose frame is not optical (x right, y down, z forward)."""
     told = set()
     for name in ("depth", "image", "camera_info"):
         topic = inputs.get(name, "")
@@ -72,10 +73,10 @@ def optical_frames(seen: Observation, inputs: dict[str, str]) -> Iterator[Findin
 
 
 def _axes(base_from_frame: np.ndarray | None) -> str:
-    """Return in words which axes a frame has that is not optical; "" for one that may be optical."""
+    """Return in words which axes a frame has if it is clearly not optical; "" otherwise."""
     if base_from_frame is None:
         return ""
-    _, up_y, up_z = base_from_frame[2]  # how far each axis points up
+    _, up_y, up_z = base_from_frame[2]  # vertical components of the frame's y and z axes
     if up_z > _UP and abs(up_y) < _LEVEL:
         return "z up and x forward"
     if up_y > _UP and base_from_frame[0, 2] < -_UP:
@@ -84,7 +85,7 @@ def _axes(base_from_frame: np.ndarray | None) -> str:
 
 
 def _base_from(frame: str, edges: tuple[FrameEdge, ...]) -> np.ndarray | None:
-    """Return the (3, 3) rotation of a frame in the robot's; None where a transform on the way is not known."""
+    """Return the (3, 3) rotation base <- frame; None if a transform between the two is missing."""
     above = {edge.child: edge for edge in edges}
     rotation = np.eye(3)
     for _ in range(len(above) + 1):

@@ -1,4 +1,4 @@
-"""Reads the newest messages of a camera as the nodes do, and keeps in words what they could not make of them."""
+"""Reads a camera's newest messages as the nodes do, and reports the problems as `Picture`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lodestar_ros.image_codecs import assumption, encoding_of
 
 
 def read_image(message: Any, *, is_depth: bool, info: Any | None) -> Picture:
-    """Return what an image says. info: the camera info beside it."""
+    """Return the facts and problems of an image. info: its camera info, if any."""
     encoding = encoding_of(message)
     try:
         array = depth_from_msg(message) if is_depth else rgb_from_msg(message)
@@ -31,7 +31,7 @@ def read_image(message: Any, *, is_depth: bool, info: Any | None) -> Picture:
 
 
 def read_info(message: Any) -> Picture:
-    """Return what a camera info says."""
+    """Return the facts and problems of a camera info."""
     try:
         model = model_from_msg(message)
     except BadMessage as error:
@@ -43,4 +43,4 @@ def _model(info: Any | None) -> CameraModel | None:
     try:
         return None if info is None else model_from_msg(info)
     except BadMessage:
-        return None  # the check of the camera info tells it
+        return None  # the check of the camera info reports it

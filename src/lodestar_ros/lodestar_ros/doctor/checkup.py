@@ -7,9 +7,9 @@ from lodestar_ros.doctor.findings import Finding, Level, Observation
 
 
 def checkup(seen: Observation, inputs: dict[str, str]) -> list[Finding]:
-    """Return what is wrong, the worst first.
+    """Return the findings of all checks, the worst first.
 
-    inputs: image, depth, camera_info, points, scan, odom -> full name of the topic that the stack listens to.
+    inputs: image, depth, camera_info, points, scan, odom -> full name of the topic that the stack subscribes to.
     """
     found = list(graph_checks.nodes(seen))
     if any(finding.check == "no_stack" for finding in found):

@@ -1,4 +1,4 @@
-"""Records of the doctor: what was observed of graph and machine, and what is wrong with it."""
+"""Records of the doctor: observations of graph and machine, and findings."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from lodestar.perception.lookout import VocabularyReport
 
 
 class Level(IntEnum):
-    """Weight of a finding."""
+    """Severity of a finding."""
 
-    NOTE = 0  # worth knowing
-    WARNING = 1  # it works worse than it could
+    NOTE = 0  # for information
+    WARNING = 1  # degraded operation
     FAULT = 2  # something does not work
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong. check: its name; what: one sentence; do: what to do about it."""
+    """A problem. check: name of the check that found it; what: the problem in one sentence; do: its remedy."""
 
     level: Level
     check: str
@@ -36,71 +36,73 @@ class Endpoint:
     type: str
     reliable: bool = True
     latched: bool = False
-    layout: str = ""  # hash of the type's definition, "" = not known
+    layout: str = ""  # hash of the message type's definition, "" = unknown
 
 
 @dataclass(frozen=True)
 class Picture:
-    """Facts of an image or a camera info. Texts are empty where nothing is wrong."""
+    """Facts and problems of an image or a camera info. Problem texts are empty if there is none."""
 
-    encoding: str = ""  # or format
+    encoding: str = ""  # encoding of a raw image, format of a compressed one
     size: tuple[int, int] = (0, 0)  # width, height of an image
     unreadable: str = ""  # why it cannot be read
-    assumed: str = ""  # of its encoding
-    unfit: str = ""  # why it cannot be an image of its camera
+    assumed: str = ""  # assumption about its encoding
+    unfit: str = ""  # why its size does not match its camera info
     undistorted: str = ""  # why the distortion of the camera info is not removed
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A topic that was listened to. age: seconds from the newest stamp to our clock, NaN = it has no stamps."""
+    """Statistics of an observed topic. age: seconds from the newest stamp to the doctor's clock, NaN = it has
+    no stamps.
+    """
 
     rate: float = 0.0  # Hz by the stamps, so that a slow simulator is not taken for a slow sensor; 0 = silent
     age: float = math.nan
     frame: str = ""
     size: tuple[int, int] = (0, 0)  # width, height of an image
     scan_problem: str = ""  # why the newest scan cannot be read
-    picture: Picture = field(default_factory=Picture)  # of an image or a camera info
+    picture: Picture = field(default_factory=Picture)  # facts of an image or a camera info
 
 
 @dataclass(frozen=True)
 class FrameEdge:
-    """A transform parent -> child. lag: seconds from its newest stamp to our clock; 0 for a static one."""
+    """A transform parent -> child. lag: seconds from its newest stamp to the doctor's clock; 0 for a static one."""
 
     parent: str
     child: str
     static: bool = False
     lag: float = 0.0
     rate: float = 0.0
-    rotation: tuple[float, float, float, float] | None = None  # x, y, z, w; parent <- child
+    rotation: tuple[float, float, float, float] | None = None  # quaternion x, y, z, w; parent <- child
 
 
 @dataclass(frozen=True)
 class LocalProcess:
-    """A process of ours on this computer, and the middleware that it was started with."""
+    """A Lodestar process on this computer, and the middleware that it was started with."""
 
     pid: int
     name: str
     domain: str = "0"
     rmw: str = ""
-    confined: str = ""  # the setting that keeps it on this computer, as NAME=VALUE; "" = none does
+    confined: str = ""  # the setting that confines it to this computer, as NAME=VALUE; "" = none
 
 
 @dataclass(frozen=True)
 class Machine:
-    """This computer. shm_free, disk_free: MiB, NaN = unknown; cuda: None = torch is not installed or not asked."""
+    """This computer. shm_free, disk_free: MiB, NaN = unknown; cuda: None = torch is not installed or was not asked."""
 
     shm_free: float = math.nan
     disk_free: float = math.nan
     disk_path: str = ""
     jetson: bool = False
     cuda: bool | None = None
-    multicast: bool = True  # on the loopback interface
-    reads_text: bool = True  # the reader of signs is installed
+    multicast: bool = True  # multicast is enabled on the loopback interface
+    reads_text: bool = True  # the text reader for signs is installed
     domain: str = "0"
     rmw: str = ""
-    interfaces: tuple[str, ...] = ()  # that this computer has
-    wanted_interfaces: tuple[str, ...] = ()  # that CYCLONEDDS_URI names
+    interfaces: tuple[str, ...] = ()  # names of this computer's network interfaces
+    wanted_interfaces: tuple[str, ...] = ()  # interfaces named in CYCLONEDDS_URI
     processes: tuple[LocalProcess, ...] = ()
 
 
@@ -110,9 +112,10 @@ Status = tuple[int, str, dict[str, str]]
 
 @dataclass(frozen=True)
 class NodeChange:
-    """A node that ended or was started again while it was observed. Seconds; NaN where it is the other.
+    """A node that ended or was restarted during the observation.
 
-    silent: since it said anything. restarted: since its new process began.
+    Times in seconds; the one that does not apply is NaN. silent: since its last message. restarted: since its
+    new process began.
     """
 
     silent: float = math.nan
@@ -121,9 +124,9 @@ class NodeChange:
 
 @dataclass(frozen=True)
 class Observation:
-    """State of graph and machine that the checks look at. Names of topics and nodes are full.
+    """State of graph and machine that the checks examine. Names of topics and nodes are full.
 
-    parameters: by node and name, as far as they were asked for. diagnostics: by node that runs.
+    parameters: by node and name, for the nodes that were asked. diagnostics: by running node.
     changes: by node. vocabulary: perception's newest answer to wanted words.
     lifecycle: state of Nav2's nodes. weights: node -> (path, first bytes of the file; None = there is none).
     """
@@ -141,12 +144,12 @@ class Observation:
     parameters: dict[str, dict[str, object]] = field(default_factory=dict)
     lifecycle: dict[str, str] = field(default_factory=dict)
     weights: dict[str, tuple[str, bytes | None]] = field(default_factory=dict)
-    navigators: int = 0  # servers of navigate_to_pose
+    navigators: int = 0  # number of servers of navigate_to_pose
     machine: Machine = field(default_factory=Machine)
     vocabulary: VocabularyReport | None = None
 
     def full(self, name: str) -> str:
-        """Return a relative name in the namespace of the stack."""
+        """Return a relative name with the stack's namespace in front."""
         return f"{self.namespace}/{name}".replace("//", "/") if not name.startswith("/") else name
 
     def runs(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Observes the running graph for some seconds."""
+"""Observation of the running ROS graph for some seconds."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image, LaserScan, PointCloud2
 from tf2_msgs.msg import TFMessage
 
+from lodestar.experts.registry import FRONTIER
 from lodestar.perception.lookout import VocabularyReport
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -42,17 +43,17 @@ _TYPES = {
 _ASKED = {
     "": ("use_sim_time",),
     "perception": ("use_sim_time", "adapter", "model"),
-    "goal_selector": ("use_sim_time", "battery.full_range"),
+    **dict.fromkeys(("goal_selector", f"{FRONTIER.name}_expert"), ("use_sim_time", "battery.full_range")),
 }
 _LIFECYCLE = ("controller_server", "planner_server", "behavior_server", "bt_navigator", "velocity_smoother")
-_PATIENCE = 3.0  # s for an answer of a service
+_PATIENCE = 3.0  # s to wait for a service's answer
 _IGNORED = ("/rosout", "/parameter_events")
-_DISCOVERY = 2.0  # s in which a graph that is known does not grow
-_DISCOVERY_LIMIT = 12.0  # s
+_DISCOVERY = 2.0  # s without growth after which the graph counts as discovered
+_DISCOVERY_LIMIT = 12.0  # s, most to wait for the discovery
 
 
 def scan_problem(message: LaserScan) -> str:
-    """Return why a scan cannot be read, with its header; "" where it can."""
+    """Return why a scan cannot be read, with its header; "" if it can."""
     try:
         scan_from_msg(message)
     except BadMessage as error:
@@ -61,7 +62,7 @@ def scan_problem(message: LaserScan) -> str:
 
 
 class GraphObserver:
-    """Listens with a node of its own; changes nothing."""
+    """Observes the graph with its own node, without changing it."""
 
     def __init__(self, node: Node, namespace: str) -> None:
         self._node, self._namespace = node, namespace
@@ -69,20 +70,23 @@ class GraphObserver:
         self._executor.add_node(node)
         self._counts: Counter[str] = Counter()
         self._newest: dict[str, Any] = {}
-        self._first: dict[str, float] = {}  # stamp of the first message
+        self._first: dict[str, float] = {}  # topic -> stamp of its first message
         self._ages: dict[str, float] = {}
         self._edges: dict[tuple[str, str], tuple[bool, float, int]] = {}
-        self._rotations: dict[tuple[str, str], tuple[float, float, float, float]] = {}  # the newest
-        self._senders: dict[tuple[str, str, str], set[bytes]] = {}  # by topic, parent, child; moving ones
+        # (parent, child) -> newest rotation
+        self._rotations: dict[tuple[str, str], tuple[float, float, float, float]] = {}
+        # (topic, parent, child) of moving transforms -> ids of their publishers
+        self._senders: dict[tuple[str, str, str], set[bytes]] = {}
         self._lives = NodeLives()
         self._vocabulary: VocabularyReport | None = None
 
     def observe(self, seconds: float) -> tuple[Observation, dict[str, str]]:
-        """Return what was seen in so many seconds, and the topics of the stack's inputs."""
+        """Observe for this number of seconds; return the observation, and the topics of the stack's inputs by name."""
         node = self._node
         node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.EVENT)
         for topic, profile, static in (("tf", qos.TF, False), ("tf_static", qos.TF_STATIC, True)):
-            for name in {f"/{topic}", self._full(topic)}:  # of all robots, and of one in a namespace
+            # the topic of all robots, and that of a namespace
+            for name in {f"/{topic}", self._full(topic)}:
                 node.create_subscription(TFMessage, name, self._frames_of(name, static), profile)
         vocabulary = self._full("perception/vocabulary")
         node.create_subscription(msg.VocabularyReport, vocabulary, self._on_vocabulary, qos.LATCHED)
@@ -124,7 +128,7 @@ class GraphObserver:
     # --- listening ---
 
     def _discover(self) -> None:
-        """Wait until the graph has not grown for a while."""
+        """Wait until the graph has not grown for `_DISCOVERY` seconds."""
         end, known = time.monotonic() + _DISCOVERY_LIMIT, -1
         while known != (now := self._known()) and time.monotonic() < end:
             known = now
@@ -134,7 +138,7 @@ class GraphObserver:
         return sum(self._nodes().values()) + len(self._node.get_topic_names_and_types())
 
     def _follow_clock(self) -> None:
-        """Take the stack's clock, where it is simulated; transforms that were compared with another are forgotten."""
+        """Use simulated time if /clock is published; forget transforms that were compared with the other clock."""
         if self._node.count_publishers("/clock"):
             self._node.set_parameters([Parameter("use_sim_time", value=True)])
             self._spin(_DISCOVERY)
@@ -171,7 +175,8 @@ class GraphObserver:
 
     def _frames_of(self, topic: str, static: bool) -> Callable[[TFMessage, dict[str, Any]], None]:
         def on_frames(message: TFMessage, information: dict[str, Any]) -> None:
-            sender = (information.get("publisher_gid") or {}).get("data", b"")  # Humble and Jazzy tell none
+            # Humble and Jazzy have no publisher_gid
+            sender = (information.get("publisher_gid") or {}).get("data", b"")
             for transform in message.transforms:
                 pair = (transform.header.frame_id.lstrip("/"), transform.child_frame_id.lstrip("/"))
                 lag = 0.0 if static else self._now() - stamp_from_msg(transform.header.stamp)
@@ -223,7 +228,7 @@ class GraphObserver:
                 continue
             publishers[topic] = self._of(self._node.get_publishers_info_by_topic(topic))
             subscriptions[topic] = self._of(self._node.get_subscriptions_info_by_topic(topic))
-        status = self._full("navigate_to_pose/_action/status")  # hidden, so not in the list above
+        status = self._full("navigate_to_pose/_action/status")  # a hidden topic, so not in the list above
         publishers[status] = self._of(self._node.get_publishers_info_by_topic(status))
         return publishers, subscriptions
 
@@ -242,7 +247,7 @@ class GraphObserver:
         )
 
     def _inputs(self) -> dict[str, tuple[str, str]]:
-        """Return input -> (topic, type) as the nodes of the stack listen to them."""
+        """Return input -> (topic, type), by the subscriptions of the stack's nodes."""
         found: dict[str, tuple[str, str]] = {}
         images = ("sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage")
         for name, node, types in (
@@ -259,7 +264,7 @@ class GraphObserver:
                 if kind in kinds and "label" not in topic and "semantic_seg" not in topic
             ]
             depth, _ = found.get("depth", ("", ""))
-            heard = [one for one in heard if one[0] != depth]  # perception may hear both
+            heard = [one for one in heard if one[0] != depth]  # perception may subscribe to depth too
             sign = -1 if name == "depth" else 1
             if heard:
                 found[name] = min(heard, key=lambda one: (sign * one[0].count("depth"), *one))
@@ -279,7 +284,7 @@ class GraphObserver:
     def _parameters(self) -> dict[str, dict[str, object]]:
         waiting = {}
         for name in (*CORE, *deciding()):
-            if name == "text_embedder":  # it has no stamps, and keeps to real time on purpose
+            if name == "text_embedder":  # it has no stamps, and uses real time on purpose
                 continue
             client = self._node.create_client(GetParameters, self._full(f"{name}/get_parameters"))
             asked = _ASKED.get(name, _ASKED[""])
@@ -323,6 +328,6 @@ class GraphObserver:
 
 
 def _layout(info: Any) -> str:
-    """Return the hash of an endpoint's type; "" where the distribution or the middleware tells none."""
+    """Return the hash of an endpoint's type; "" where the distribution or the middleware has none."""
     text = str(getattr(info, "topic_type_hash", ""))
     return text if text.startswith("RIHS01_") and text.strip("RIHS01_") else ""

@@ -18,24 +18,25 @@ CORE = (
     "memory",
 )
 _NAV2 = ("controller_server", "planner_server", "behavior_server", "bt_navigator", "velocity_smoother")
-_LISTED = 3  # names that a sentence has at most
+_LISTED = 3  # most names in one sentence
 _ROBOT = (
     "sportmodestate",
     "lowstate",
     "api/sport/request",
     "api/sport/response",
-)  # ends of the robot's own topics
-_HEARERS = ("goal_selector", "recorder", "doctor")  # nodes of ours that hear velocities and move nothing
+)  # last parts of the names of the robot's own topics
+# Lodestar nodes that subscribe to velocities and move nothing
+_HEARERS = ("goal_selector", "recorder", "doctor")
 _TOOLS = ("rviz", "rqt", "ros2cli", "_ros2cli", "rosbag2", "foxglove")
 
 
 def deciding() -> tuple[str, ...]:
-    """Return the names of the nodes that decide: the experts, the selector and the gate."""
+    """Return the names of the deciding nodes: experts, goal selector and motion gate."""
     return (*(spec.node for spec in experts()), "goal_selector", "motion_gate")
 
 
 def nodes(seen: Observation) -> Iterator[Finding]:
-    """Find nodes of the stack that do not run, or run twice."""
+    """Find nodes of the stack that are missing, or run twice."""
     ours = [name for name in (*CORE, *deciding()) if seen.runs(name)]
     if not ours:
         where = f"domain {seen.machine.domain}, namespace {seen.namespace or '/'}"
@@ -60,14 +61,14 @@ def nodes(seen: Observation) -> Iterator[Finding]:
 
 
 def _missing(seen: Observation) -> list[str]:
-    """Return the nodes that do not run: of the core, of those that decide if any does, and those that just ended."""
+    """Return the missing nodes: core nodes, deciding nodes if any of them runs, and nodes that just ended."""
     decides = any(seen.runs(name) for name in deciding())
     wanted = (*CORE, *(name for name in deciding() if decides or name in seen.changes))
     return [name for name in wanted if not seen.runs(name)]
 
 
 def lives(seen: Observation) -> Iterator[Finding]:
-    """Find nodes that ended, hang or were started again while we looked."""
+    """Find nodes that ended, hang or were restarted during the observation."""
     for name, change in seen.changes.items():
         if change.silent >= 0.0 and name not in _missing(seen):
             yield Finding(
@@ -82,7 +83,7 @@ def lives(seen: Observation) -> Iterator[Finding]:
 
 
 def quality_of_service(seen: Observation) -> Iterator[Finding]:
-    """Find pairs of publisher and subscription that DDS does not connect."""
+    """Find pairs of publisher and subscription with the same topic that DDS does not connect."""
     for topic, readers in seen.subscriptions.items():
         if topic.endswith(("/tf", "/tf_static")):
             yield from _transforms_unheard(topic, seen.publishers.get(topic, ()), readers)
@@ -107,7 +108,9 @@ def quality_of_service(seen: Observation) -> Iterator[Finding]:
 def _transforms_unheard(
     topic: str, writers: tuple[Endpoint, ...], readers: tuple[Endpoint, ...]
 ) -> Iterator[Finding]:
-    """Find publishers of transforms that nodes cannot hear, each once: every node listens to them."""
+    """Find publishers of transforms that nodes cannot receive, one finding per publisher: every node
+    subscribes to them.
+    """
     for writer in writers:
         deaf: dict[str, list[str]] = {}
         for reader in readers:
@@ -135,7 +138,7 @@ def _mismatch(writer: Endpoint, reader: Endpoint) -> str:
 
 
 def velocities(seen: Observation) -> Iterator[Finding]:
-    """Find every way past the gate."""
+    """Find velocity commands that bypass the motion gate."""
     gate = seen.full("motion_gate")
     if not seen.runs("motion_gate"):
         return
@@ -162,7 +165,7 @@ def velocities(seen: Observation) -> Iterator[Finding]:
 
 
 def bases_of(seen: Observation) -> list[str]:
-    """Return the nodes that walk with the gate's velocities."""
+    """Return the base drivers: nodes that move the robot by the velocities of the motion gate."""
     hearers = {seen.full(name) for name in _HEARERS}
     found = {one.node for one in seen.subscriptions.get(seen.full("cmd_vel_out"), ())} - hearers
     return sorted(node for node in found if not _is_tool(node))
@@ -173,7 +176,7 @@ def _is_tool(node: str) -> bool:
 
 
 def bases(seen: Observation) -> Iterator[Finding]:
-    """Find two drivers of one base: both say where it is. Whoever only listens to cmd_vel_out may just watch."""
+    """Find two drivers of one base: both publish odom. A mere subscriber of cmd_vel_out may only be monitoring."""
     telling = sorted({one.node for one in seen.publishers.get(seen.full("odom"), ())})
     if len(telling) > 1:
         yield Finding(
@@ -183,7 +186,7 @@ def bases(seen: Observation) -> Iterator[Finding]:
 
 
 def navigator(seen: Observation) -> Iterator[Finding]:
-    """Find a missing, doubled or sleeping navigator."""
+    """Find a missing, duplicate or inactive navigator."""
     if not seen.runs("goal_selector"):
         return
     if seen.navigators == 0:
@@ -205,6 +208,6 @@ def navigator(seen: Observation) -> Iterator[Finding]:
 
 
 def listed(names: list[str]) -> str:
-    """Return some names and how many more there are."""
+    """Return the first names and the number of the others, as text."""
     more = len(names) - _LISTED
     return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")

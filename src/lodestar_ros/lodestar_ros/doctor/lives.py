@@ -1,4 +1,6 @@
-"""Last words of each node, with the process that said them: a dead one's word is not its successor's."""
+"""Newest diagnostics of each node, kept by process, so that a dead process's status is not taken for its
+successor's.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +9,19 @@ from dataclasses import dataclass, field
 from lodestar_ros.doctor.findings import NodeChange, Status
 from lodestar_ros.twins import Identity
 
-#: Seconds without a status after which a node is silent; chosen: it says one each second, and machines are busy.
+#: Seconds without a status after which a node is silent; chosen: the period is 1 s, and machines are busy.
 SILENT = 5.0
-#: Seconds in which a process that runs is heard again; chosen: its period and a late message.
+#: Seconds within which a running process sends a status; chosen: its period and a delay.
 FRESH = 2.5
 
 
 @dataclass
 class _Life:
-    """One process. begun: when it started, on our clock; a late message says a later time, so the least is right."""
+    """One process of a node.
+
+    begun: its start on the doctor's clock, the earliest estimate, because a delayed message gives a later
+    one.
+    """
 
     begun: float
     heard: float
@@ -24,12 +30,15 @@ class _Life:
 
 @dataclass
 class NodeLives:
-    """Statuses by node and process. Times are seconds of one steady clock, of the call. Not safe for threads."""
+    """Statuses by node and process. Times are seconds of one steady clock, passed by the caller. Not safe for
+    threads.
+    """
 
-    _lives: dict[str, dict[str, _Life]] = field(default_factory=dict)  # by node and token of the process
+    # node -> token of the process -> its life
+    _lives: dict[str, dict[str, _Life]] = field(default_factory=dict)
 
     def take(self, name: str, process: Identity | None, status: Status, now: float) -> None:
-        """Note what a node said; messages of two processes may come in any order. process: None = it does not say."""
+        """Store a node's status; messages of two processes may come in any order. process: None = unknown."""
         token, uptime = ("", 0.0) if process is None else (process.token, process.uptime)
         lives = self._lives.setdefault(name, {})
         life = lives.get(token)
@@ -39,7 +48,7 @@ class NodeLives:
             life.begun, life.heard, life.status = min(life.begun, now - uptime), now, status
 
     def statuses(self, now: float) -> dict[str, Status]:
-        """Return what the running process of each node said last; nothing of one that is silent."""
+        """Return the newest status of each node's running process, without silent nodes."""
         newest = {name: self._newest(name, now) for name in self._lives}
         return {
             name: life.status
@@ -48,7 +57,7 @@ class NodeLives:
         }
 
     def changes(self, now: float) -> dict[str, NodeChange]:
-        """Return which nodes have ended, or were started again, since they were first heard."""
+        """Return the nodes that ended or were restarted since their first status."""
         found: dict[str, NodeChange] = {}
         for name, lives in self._lives.items():
             token, life = self._newest(name, now)
@@ -56,7 +65,7 @@ class NodeLives:
                 found[name] = NodeChange(silent=now - life.heard)
             elif any(
                 other.heard
-                < max(life.begun, min(life.begun + FRESH, now - SILENT))  # its last word may be late
+                < max(life.begun, min(life.begun + FRESH, now - SILENT))  # its last status may arrive late
                 for mark, other in lives.items()
                 if mark not in ("", token)
             ):
@@ -64,9 +73,10 @@ class NodeLives:
         return found
 
     def _newest(self, name: str, now: float) -> tuple[str, _Life]:
-        """Return the process that began last of those that were just heard; without any, the one that was heard last.
+        """Return token and life of the last-started process that was heard within `FRESH` seconds.
 
-        When one began is not sure where its only word was late.
+        If there is none, return those of the process heard last. The start of a process is uncertain if its
+        only status came late.
         """
         lives = self._lives[name].items()
         fresh = [one for one in lives if now - one[1].heard <= FRESH]

@@ -1,4 +1,4 @@
-"""Observes this computer: space, GPU, multicast, and how the stack's processes were started."""
+"""Observation of this computer: disk, memory, GPU, multicast, and the environment of the stack's processes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from lodestar.storage.private import state_home
 from lodestar_ros.doctor.findings import LocalProcess, Machine
 
 _MIB = 2**20
-_MULTICAST = 0x1000  # IFF_MULTICAST
-_CONFINING = (("ROS_LOCALHOST_ONLY", "1"), ("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST"))
-_CUDA_PATIENCE = 30.0  # s for torch to be loaded in a process of its own
+_MULTICAST = 0x1000  # the flag IFF_MULTICAST
+_RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"
+_CONFINING = (("ROS_LOCALHOST_ONLY", "1"), (_RANGE, "LOCALHOST"), (_RANGE, "OFF"))
+_LOOPBACK = "fastdds_udp.xml"  # the profile with which go2_base does not hear the robot
+_CUDA_PATIENCE = 30.0  # s for loading torch in a separate process
 
 
 def observe_machine() -> Machine:
-    """Return what is known of this computer."""
+    """Return the facts about this computer."""
     jetson = Path("/etc/nv_tegra_release").exists()
     folder = state_home()
     while not folder.exists():
@@ -69,7 +71,7 @@ def interfaces(folder: Path = Path("/sys/class/net")) -> tuple[str, ...]:
 
 
 def wanted_interfaces(uri: str) -> tuple[str, ...]:
-    """Return the names of interfaces that CYCLONEDDS_URI asks for; it holds XML, or names a file of it."""
+    """Return the interfaces named in CYCLONEDDS_URI, which holds XML or the name of an XML file."""
     text = uri
     if uri and not uri.lstrip().startswith("<"):
         try:
@@ -89,15 +91,16 @@ def _multicast() -> bool:
 
 
 def _confined() -> bool:
-    """Return whether nodes find each other on the loopback interface alone."""
+    """Return whether nodes discover each other on the loopback interface only."""
     cyclone = os.environ.get("RMW_IMPLEMENTATION", "").endswith("cyclonedds_cpp")
-    return cyclone and bool(confined_by(os.environ))  # Fast DDS finds nodes of one computer without multicast
+    # Fast DDS discovers nodes on one computer without multicast
+    return cyclone and bool(confined_by(os.environ))
 
 
 def confined_by(environment: Mapping[str, str]) -> str:
-    """Return the setting that keeps ROS on this computer, as NAME=VALUE; "" where none does.
+    """Return the setting that confines ROS to this computer, as NAME=VALUE; "" if there is none.
 
-    Humble knows ROS_LOCALHOST_ONLY alone, and it overrides the range where both are known.
+    Humble supports only ROS_LOCALHOST_ONLY; later distributions prefer it to the discovery range.
     """
     humble = environment.get("ROS_DISTRO", "") == "humble"
     known = _CONFINING[:1] if humble else _CONFINING
@@ -105,7 +108,7 @@ def confined_by(environment: Mapping[str, str]) -> str:
 
 
 def local_processes(proc: Path = Path("/proc")) -> Iterator[LocalProcess]:
-    """Yield the processes of this user that run a node of ours."""
+    """Yield the processes of this user that run a Lodestar node."""
     for folder in proc.iterdir():
         if not folder.name.isdigit():
             continue
@@ -121,17 +124,18 @@ def local_processes(proc: Path = Path("/proc")) -> Iterator[LocalProcess]:
         values = {
             key.decode(errors="replace"): value.decode(errors="replace") for key, value in pairs.items()
         }
+        profile = values.get("FASTDDS_DEFAULT_PROFILES_FILE", "")
         yield LocalProcess(
             int(folder.name),
             name,
             values.get("ROS_DOMAIN_ID", "0"),
             values.get("RMW_IMPLEMENTATION", ""),
-            confined_by(values),
+            confined_by(values) or (_LOOPBACK if name == "go2_base" and profile.endswith(_LOOPBACK) else ""),
         )
 
 
 def head_of(path: str) -> bytes | None:
-    """Return the first bytes of a file, None where it is not there."""
+    """Return the first bytes of a file, None if it does not exist."""
     try:
         with Path(path).expanduser().open("rb") as file:
             return file.read(64)

@@ -1,4 +1,4 @@
-"""Checks of the computer and of how the processes were started."""
+"""Checks of the computer and of the processes' environment."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import difflib
 import math
 from collections.abc import Iterator
 
+from lodestar.experts.registry import FRONTIER
 from lodestar_ros.doctor.findings import Finding, Level, Observation
 from lodestar_ros.doctor.graph_checks import CORE, deciding, listed
 
-SHM = 128.0  # MiB of shared memory that a stack needs beside what it has; chosen
-DISK = 1024.0  # MiB for keyframes, memory and logs; chosen
-_ROBOT_TYPES = "unitree_go/"  # package of the messages in which the robot tells of itself
+SHM = 128.0  # MiB of free shared memory that a stack needs; chosen
+DISK = 1024.0  # MiB of free disk for keyframes, memory and logs; chosen
+_ROBOT_TYPES = "unitree_go/"  # message package of the robot's own topics
 
 
 def space(seen: Observation) -> Iterator[Finding]:
@@ -30,7 +31,7 @@ def space(seen: Observation) -> Iterator[Finding]:
 
 
 def middleware(seen: Observation) -> Iterator[Finding]:
-    """Find processes that cannot hear each other, because they were started differently."""
+    """Find processes that cannot reach each other because of different environments."""
     machine, local = seen.machine, seen.machine.processes
     elsewhere: dict[str, list[str]] = {}
     for process in local:
@@ -72,7 +73,7 @@ def middleware(seen: Observation) -> Iterator[Finding]:
 
 
 def _heard_by_base(seen: Observation) -> list[str]:
-    """Return the robot's topics as go2_base listens to them, under whatever name a bridge gives them."""
+    """Return the robot's topics that go2_base subscribes to, also if a bridge renamed them."""
     base = seen.full("go2_base")
     return [
         topic
@@ -82,7 +83,7 @@ def _heard_by_base(seen: Observation) -> list[str]:
 
 
 def interfaces(seen: Observation) -> Iterator[Finding]:
-    """Find a network interface that CycloneDDS is told to use and that is not there."""
+    """Find interfaces that CycloneDDS is configured to use and that do not exist."""
     machine = seen.machine
     for name in machine.wanted_interfaces:
         if name not in machine.interfaces:
@@ -117,7 +118,7 @@ def clocks(seen: Observation) -> Iterator[Finding]:
 
 
 def models(seen: Observation) -> Iterator[Finding]:
-    """Find weights that are not there or are none, and torch without the GPU of a Jetson."""
+    """Find missing or invalid weights, and a torch that cannot use the GPU of a Jetson."""
     for node, (path, head) in seen.weights.items():
         if head is None:
             yield Finding(
@@ -138,12 +139,17 @@ def models(seen: Observation) -> Iterator[Finding]:
 
 
 def battery(seen: Observation) -> Iterator[Finding]:
-    """Find a battery that is counted on and says nothing."""
-    values = seen.parameters.get(seen.full("goal_selector"), {})
-    counted = values.get("battery.full_range", 0.0)
+    """Find a battery that is not counted, or not reported, or low."""
+    found = {
+        name: seen.parameters.get(seen.full(name), {})
+        for name in ("goal_selector", f"{FRONTIER.name}_expert")
+    }
+    ranges = {name: values.get("battery.full_range") for name, values in found.items()}
+    counted = [name for name, value in ranges.items() if isinstance(value, float) and value > 0.0]
+    endless = [name for name, value in ranges.items() if isinstance(value, float) and value <= 0.0]
     status = seen.diagnostics.get("go2_base")
     charge = status[2].get("battery", "") if status else ""
-    if isinstance(counted, float) and counted > 0.0:
+    if counted:
         told = bool(seen.publishers.get(seen.full("battery")))
         if not told or charge == "unknown":
             who = "go2_base hears no /lowstate" if told else "nobody publishes battery"
@@ -151,6 +157,12 @@ def battery(seen: Observation) -> Iterator[Finding]:
                 Level.WARNING, "no_battery", f"battery.full_range is set, and {who}.",
                 "start the base's driver, or set battery.full_range to 0",
             )  # fmt: skip
+    if endless and found["goal_selector"].get("use_sim_time") is not True:  # no simulator
+        yield Finding(
+            Level.WARNING, "no_energy_limit",
+            f"battery.full_range of {listed(endless)} is 0: the robot walks until its battery is empty.",
+            "set the metres that a full battery drives (config/go2.yaml)",
+        )  # fmt: skip
     if charge.endswith("%") and math.isfinite(value := _percent(charge)) and value <= 20.0:
         yield Finding(
             Level.WARNING, "low_battery", f"The battery has {charge}.", "charge it before the next walk"

@@ -1,4 +1,4 @@
-"""The detector that a profile names, tried before anything runs."""
+"""Trial of the detector that a profile names, before any node runs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from lodestar_ros.doctor.word_checks import PAGE, sights
 
 
 def try_detector(profile: Path, words: Sequence[str]) -> tuple[list[Finding], VocabularyReport | None]:
-    """Return what is wrong with the detector of a profile, and its answer to words; None where it could not be asked.
+    """Return the findings about a profile's detector, and its report on the words; None if it could not be loaded.
 
-    It is loaded, which takes as long as its weights take.
+    Loading the detector takes as long as reading its weights.
     """
     try:
         config = read_profiles([profile]).perception

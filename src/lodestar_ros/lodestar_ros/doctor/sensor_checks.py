@@ -1,4 +1,4 @@
-"""Checks of what comes from the robot: streams, stamps, frames, and what the nodes say of themselves."""
+"""Checks of the robot's data: streams, stamps, frames, and the nodes' diagnostics."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from lodestar.perception.config import COMPRESSED
 from lodestar_ros.doctor.findings import Finding, FrameEdge, Level, Observation
 
-RATES = {"image": 3.0, "depth": 3.0, "points": 3.0, "scan": 3.0, "odom": 15.0}  # Hz, least; chosen
-_APART = 1.0  # s between a stamp and our clock
-_LAG = 0.5  # s that a moving transform may be behind
+# least Hz of each input; chosen
+RATES = {"image": 3.0, "depth": 3.0, "points": 3.0, "scan": 3.0, "odom": 15.0}
+_APART = 1.0  # s between a stamp and the doctor's clock
+_LAG = 0.5  # s that a moving transform may lag
 _CHAIN = (("map", "odom"), ("odom", "base_link"))
 
 
@@ -51,7 +52,9 @@ def streams(seen: Observation, topics: dict[str, str]) -> Iterator[Finding]:
 
 
 def _like(seen: Observation, topic: str) -> str:
-    """Return in words which topics of this type are published and heard by nobody: a driver under another name."""
+    """Return a sentence that lists topics of the same type without subscribers, which a driver may publish
+    instead.
+    """
     kinds = {one.type for one in seen.subscriptions.get(topic, ())}
     found = sorted(
         other
@@ -63,7 +66,9 @@ def _like(seen: Observation, topic: str) -> str:
 
 
 def _in_another_form(seen: Observation, topic: str) -> str:
-    """Return in words whether these images are published raw where compressed ones are wanted, or the reverse."""
+    """Return a sentence if a topic's images are published raw while compressed ones are expected, or vice
+    versa.
+    """
     last = topic.rsplit("/", 1)[-1]
     raw = topic.rsplit("/", 1)[0] if last in COMPRESSED else topic
     for form, other in (("raw", raw), *((form, f"{raw}/{form}") for form in COMPRESSED)):
@@ -73,7 +78,7 @@ def _in_another_form(seen: Observation, topic: str) -> str:
 
 
 def images(seen: Observation, color: str, depth: str, info: str) -> Iterator[Finding]:
-    """Find images without their camera's data, and depth that does not lie on the colour image. Full names."""
+    """Find images without camera info, and depth that is not registered to the colour image. Names are full topics."""
     pictures = seen.streams.get(color)
     if pictures is not None and pictures.rate > 0.0 and not seen.publishers.get(info):
         yield Finding(
@@ -92,7 +97,7 @@ def images(seen: Observation, color: str, depth: str, info: str) -> Iterator[Fin
 
 
 def frames(seen: Observation) -> Iterator[Finding]:
-    """Find missing, doubled and late transforms, and sensors that hang on nothing."""
+    """Find missing, duplicate and late transforms, and sensor frames that are not connected."""
     parents: dict[str, set[str]] = {}
     for edge in seen.frames:
         parents.setdefault(edge.child, set()).add(edge.parent)
@@ -169,9 +174,9 @@ def _loop(parents: dict[str, set[str]]) -> list[str]:
 
 
 def diagnostics(seen: Observation) -> Iterator[Finding]:
-    """Pass on what the nodes say of themselves, and inputs that drop what they get."""
+    """Report warnings of the nodes' diagnostics, and inputs that drop many messages."""
     for node, (level, text, values) in seen.diagnostics.items():
-        if level >= 1 and node != "doctor":  # an earlier look's own findings
+        if level >= 1 and node != "doctor":  # the doctor's own findings of an earlier observation
             yield Finding(
                 Level.WARNING,
                 "node_warns",
@@ -179,7 +184,8 @@ def diagnostics(seen: Observation) -> Iterator[Finding]:
                 "see its log, and troubleshooting.md",
             )
         drops = values.get("drop_offs", "")
-        driven_on = node.rsplit("/", 1)[-1] == "mapping"  # another map, such as a stand-in for SLAM, is not
+        # other maps, such as that of SLAM's stand-in, are not driven on
+        driven_on = node.rsplit("/", 1)[-1] == "mapping"
         if driven_on and drops.startswith(("NOT SEEN", "WRONG HEIGHT")):
             yield Finding(
                 Level.WARNING, "drop_offs", f"{node}: {drops[:200]}.",
@@ -213,13 +219,11 @@ def _number(text: str | None) -> float:
 
 
 def motion(seen: Observation) -> Iterator[Finding]:
-    """Say why the robot would not move now."""
+    """Report why the robot cannot move now."""
     status = seen.diagnostics.get("motion_gate")
     blocked = status[2].get("blocked", "no") if status else "no"
-    if blocked in ("held", "held by the goal selector"):
-        yield Finding(
-            Level.NOTE, "held", "A hold is latched: nothing moves.", "python -m lodestar_ros.hold off"
-        )
+    if blocked.startswith(("held", "paused")):
+        yield Finding(Level.NOTE, "held", f"Nothing moves: {blocked}.", "python -m lodestar_ros.hold off")
     elif blocked == "no heartbeat" and seen.runs("goal_selector"):
         yield Finding(
             Level.FAULT, "no_heartbeat", "motion_gate hears no heartbeat of goal_selector.",

@@ -1,4 +1,4 @@
-"""Checks of what the detector can see."""
+"""Checks of the detector's vocabulary and of the sign reader's package."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from lodestar.perception.lookout import VocabularyReport
 from lodestar_ros.doctor.findings import Finding, Level, Observation
 
 PAGE = "docs/how-to/detectors.md"
-_SHOWN = 8  # labels of a closed detector that are told
+_SHOWN = 8  # most labels of a closed detector that are listed
 
 
 def vocabulary(seen: Observation) -> Iterator[Finding]:
-    """Find a detector that cannot see what it is asked for, of a stack that runs."""
+    """Find wanted words that the detector of a running stack cannot see."""
     if seen.vocabulary is not None:
         yield from sights(seen.vocabulary)
     elif seen.publishers.get(seen.full("perception/vocabulary")):
@@ -23,16 +23,16 @@ def vocabulary(seen: Observation) -> Iterator[Finding]:
 
 
 def signs(seen: Observation) -> Iterator[Finding]:
-    """Find a reader of signs that runs here without the package that reads."""
+    """Find a sign reader that runs on this computer without the package that it needs."""
     if seen.runs("sign_reader") and not seen.machine.reads_text:
         yield Finding(
             Level.WARNING, "no_sign_reader", "sign_reader runs, and rapidocr is not installed: no sign is read.",
-            "make setup EXTRAS=signs (docs/how-to/signs.md)",
+            "make setup EXTRAS=signs (docs/how-to/buildings.md)",
         )  # fmt: skip
 
 
 def sights(report: VocabularyReport) -> Iterator[Finding]:
-    """Find what a detector cannot see, in its answer to wanted words."""
+    """Find wanted words that a detector cannot see, in its vocabulary report."""
     if report.problem:
         yield Finding(
             Level.FAULT, "blind_detector", f"The detector does not look for its words: {report.problem}.",

@@ -11,6 +11,7 @@ from lodestar.experts.config import EgoVlmExpertConfig
 from lodestar.experts.egocentric import EgocentricExpert
 from lodestar.experts.registry import EGO_VLM
 from lodestar.floors.per_floor import PerFloor
+from lodestar.grid.config import VIEWPOINT_CAMERA_FORWARD
 from lodestar.language.reasoner import Reasoner
 from lodestar.language.reasoners import make_reasoner
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
@@ -32,13 +33,13 @@ from lodestar_ros.workers import LatestWorker
 
 
 class EgoVlmExpertNode(LodestarNode):
-    """Propose goals from the view; describe the view.
+    """Proposes goals from the current view, and publishes a description of it.
 
     Subscribes: ``depth``, ``camera_info``, ``segmented``, ``grid``, ``entities``, ``mapping/building``, TF, and
-    ``image`` if a model or RViz uses it; with a model that is shown pictures of elsewhere, what `SearchPictureInputs`
-    needs.
-    Publishes: ``~/scene_description``, ``~/annotated`` (the view with its marks, if it has
-    subscribers and `annotate` is set). Action: ``~/propose``.
+    ``image`` if a model or RViz uses it; if the model chooses among pictures of other places, also the topics of
+    `SearchPictureInputs`.
+    Publishes: ``~/scene_description``, ``~/annotated`` (the view with its marks, if it has subscribers and
+    `annotate` is set). Action: ``~/propose``.
     """
 
     def __init__(self, **kwargs):
@@ -50,7 +51,7 @@ class EgoVlmExpertNode(LodestarNode):
         self.on_close(mind.close)
         self._pictures: SearchPictureInputs | None = None
         if mind.reasoner.sees and config.expert.offers.pictures:
-            self._pictures = SearchPictureInputs(self, config.expert.viewpoints.camera_forward)
+            self._pictures = SearchPictureInputs(self, VIEWPOINT_CAMERA_FORWARD)
         self._experts = self.timed(PerFloor(lambda: self._made(book, mind.reasoner)))
         self._view_due = self.timed(Phased(config.view_period))
         self._description_due = Periodic(config.description_period)
@@ -72,7 +73,7 @@ class EgoVlmExpertNode(LodestarNode):
         self._colors = RecentColors(self, self._input.images) if wants_color else None
 
     def _made(self, book: RemotePhraseBook, mind: Reasoner) -> EgocentricExpert:
-        """Return the expert of a floor."""
+        """Create the expert of a floor."""
         made: EgocentricExpert = expert(EGO_VLM, self._config, book, mind)
         made.use_pictures(self._pictures)
         return made
@@ -82,7 +83,7 @@ class EgoVlmExpertNode(LodestarNode):
             self._views.submit((frame, segmented))
 
     def _look(self, view: tuple[RgbdFrame, SegmentedFrame]) -> None:
-        """On the worker."""
+        """Give a view to the expert of the robot's floor and publish its description. Runs on the worker."""
         frame, segmented = view
         stamp = frame.stamp
         if self._colors is not None:
@@ -108,7 +109,7 @@ class EgoVlmExpertNode(LodestarNode):
             self._annotated.publish(image_to_msg(picture, "rgb8", stamp))
 
     def _refresh(self) -> None:
-        """On the worker, before each request."""
+        """Give the newest scene to the expert. Runs on the worker before each request."""
         scene = self._scene.snapshot()
         self._experts.here.set_scene(scene)
         if self._pictures is not None:

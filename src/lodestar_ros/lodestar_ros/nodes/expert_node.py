@@ -1,4 +1,4 @@
-"""ROS shell around an expert that needs no node of its own: the grid, the scene, and the vectors of phrases."""
+"""ROS shell around an expert that needs only the grid, the scene and the vectors of phrases."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from lodestar_ros.scene_client import SceneClient
 
 
 class ExpertNode(LodestarNode):
-    """Run the expert after which the node is named; refuse a name that no expert has.
+    """Runs the expert that the node's name selects; raises ParameterError for an unknown name.
 
-    Subscribes: ``grid``, ``mapping/building``, and ``entities`` where the expert reads the scene.
+    Subscribes: ``grid``, ``mapping/building``, and ``entities`` if the expert uses the scene.
     Action: ``~/propose``.
     """
 
@@ -45,7 +45,7 @@ class ExpertNode(LodestarNode):
         self._server = ExpertServer(self, self._experts, floors, refresh=self._refresh)
 
     def _refresh(self) -> None:
-        """On the worker, before each request."""
+        """Give the newest scene to the expert, if it uses one. Runs on the worker before each request."""
         if self._scene is not None:
             self._experts.here.set_scene(self._scene.snapshot())
 

@@ -15,6 +15,7 @@ from lodestar.floors.per_floor import PerFloor
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.records import Keyframe
 from lodestar.language.priors import everyday_words
+from lodestar.memory.snapshots.frontiers import FRONTIER_SNAPSHOT_IMAGES
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.battery import BatteryConfig, BatteryInput
@@ -29,11 +30,11 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.scene_client import SceneClient
 
-_EVERY_ID = 1 << 32  # above every id of a keyframe
+_EVERY_ID = 1 << 32  # greater than any keyframe id
 
 
 class FrontierExpertNode(LodestarNode):
-    """Propose frontiers; remember where the camera has looked.
+    """Proposes frontiers, and remembers which cells the camera has seen.
 
     Subscribes: ``grid``, ``camera_info``, ``keyframes``, ``stored_keyframes``, ``entities``, ``battery``,
     ``mapping/building``, TF.
@@ -47,12 +48,12 @@ class FrontierExpertNode(LodestarNode):
         self._experts: PerFloor[FrontierExpert] = self.timed(PerFloor(lambda: expert(FRONTIER, config, book)))
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
-        self._keyframes: deque[Keyframe] = deque(maxlen=config.expert.pieces.snapshots.images)
-        self._stored: msg.StoredKeyframes | None = None  # the newest word of which images there are
-        self._loads = 0  # of the images that the expert knows
+        self._keyframes: deque[Keyframe] = deque(maxlen=FRONTIER_SNAPSHOT_IMAGES)
+        self._stored: msg.StoredKeyframes | None = None  # newest message about the stored images
+        self._loads = 0  # load counter of the images that the expert knows
         self._frontiers = self.create_publisher(msg.FrontierArray, "~/frontiers", qos.LATCHED)
         self._markers = self.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
-        # the charger is on the first floor; on others the goal selector leaves enough for the way to it
+        # the charger is on the first floor; on other floors the goal selector reserves the energy for the way to it
         home = self._experts.here
         BatteryInput(self, declare_config(self, BatteryConfig, "battery."), home.set_energy)
         self._server = ExpertServer(
@@ -70,11 +71,11 @@ class FrontierExpertNode(LodestarNode):
 
     def _on_stored(self, message: msg.StoredKeyframes) -> None:
         if self._stored is not None and self._stored.loads != message.loads:
-            self._keyframes.clear()  # their ids mean other images now
+            self._keyframes.clear()  # after a load the ids name other images
         self._stored = message
 
     def _refresh(self) -> None:
-        """On the worker, before each request."""
+        """Give new images and the newest scene to the expert. Runs on the worker before each request."""
         stored = self._stored
         if stored is not None:
             if stored.loads != self._loads:
@@ -90,7 +91,7 @@ class FrontierExpertNode(LodestarNode):
         self._experts.here.set_scene(self._scene.snapshot())
 
     def _publish(self) -> None:
-        """On the worker, after each answer."""
+        """Publish the frontiers. Runs on the worker after each answer."""
         stamp = self.now
         frontiers = self._experts.here.frontiers()
         self._frontiers.publish(frontiers_to_msg(frontiers, stamp))

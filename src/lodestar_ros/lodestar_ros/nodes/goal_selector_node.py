@@ -1,10 +1,11 @@
-"""ROS shell around `DecisionLoop`: passes facts to it and carries out its commands."""
+"""ROS shell around `DecisionLoop`: passes messages to it and executes its commands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from lodestar.agent.errands.commands import Command
+from lodestar.agent.errands.commands import Command, NavigationKind
 from lodestar.assembly import parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.language.directive import Directive
@@ -34,10 +35,20 @@ from lodestar_ros.selector_inputs import GridInput, PoseInput, SelectorScene
 from lodestar_ros.skill_client import skill_client
 from lodestar_ros.stop_services import StopServices
 from lodestar_ros.words_client import WordsClient
+from lodestar_ros.workers import Mailbox
+
+# s of real time between two turns of the loop, which also runs while a simulated clock stands; chosen
+TICK_PERIOD = 0.1
+BEAT_PERIOD = 0.05  # s of real time between heartbeats (ADR 0003)
+FEEDBACK_PERIOD = 0.5  # s of real time between two feedback messages; chosen
+# s of real time after which a stopped clock is continued (PatientClock); chosen
+CLOCK_PATIENCE = 10.0
+# s without an answer of the loop's thread, after which motion is refused (ADR 0002)
+LOOP_PATIENCE = 3.0
 
 
 class GoalSelectorNode(LodestarNode):
-    """Follow directives: ask the experts, choose, navigate, verify. The loop runs on a thread of its own.
+    """Follows directives: asks the experts, chooses, navigates, verifies. The loop runs on its own thread.
 
     Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``mapping/building``, ``vocabulary``, ``battery``,
     ``~/told``, TF. Publishes: ``~/heartbeat``, ``~/question``, ``~/decision``, ``~/directive``, ``~/wanted_words``,
@@ -47,6 +58,8 @@ class GoalSelectorNode(LodestarNode):
     ``navigate_to_pose``.
     """
 
+    _thread: LoopThread
+
     def __init__(self, **kwargs):
         super().__init__("goal_selector", **kwargs)
         PoseGraphInput(self)
@@ -54,34 +67,30 @@ class GoalSelectorNode(LodestarNode):
         frames = declare_config(self, FrameNames, "frames.")
         book = PhraseBook()
         loop, keeper = make_loop(self, config, book)
-        clock = PatientClock(lambda: self.now, config.clock_patience)
+        clock = PatientClock(lambda: self.now, CLOCK_PATIENCE)
         self._restarts = RestartNotices(self)
         self._recorder = DecisionRecorder(self, config.decision_log)
         self._embedder = EmbedderClient(self, book)
         on_error = self.diagnostics.error
+        wake = partial(Mailbox(self).post, lambda: self._thread.deliver())
         thread = self._thread = self.timed(
-            LoopThread(loop, clock.now, self._carry_out, config.tick_period, config.loop_patience, on_error)
+            LoopThread(loop, clock.now, self._carry_out, wake, TICK_PERIOD, LOOP_PATIENCE, on_error)
         )
         self._heartbeat = HeartbeatPublisher(self, thread, frames.map)
         floors = SelectorScene(self, loop, thread).floors
         self._navigator = Nav2Client(
             self,
-            lambda event: thread.post(lambda: loop.on_navigation(event)),
+            # of the reports on the way only the newest counts
+            lambda event: thread.post(
+                lambda: loop.on_navigation(event), "way" if event.kind is NavigationKind.FEEDBACK else ""
+            ),
             declare_config(self, Nav2Config, "navigator."),
         )
+        parse, reading = parts.directive_parser(), make_reading_desk(self, config)
         desk = PictureDesk(self.shared.pictures)
         watch = ClientWatch(self, "follow_directive", declare_config(self, ClientConfig, "client."))
         self._server = DirectiveServer(
-            self,
-            loop,
-            thread,
-            parts.directive_parser(),
-            clock.now,
-            self._on_started,
-            self._on_stop,
-            desk,
-            watch,
-            make_reading_desk(self, config),
+            self, loop, thread, parse, clock.now, self._on_started, self._on_stop, desk, watch, reading
         )
         self._experts = ExpertClients(
             self, config.experts, lambda answer: thread.post(lambda: loop.on_answer(answer))
@@ -91,17 +100,9 @@ class GoalSelectorNode(LodestarNode):
         )
         self._skills = skill_client(self, lambda ticket, end: thread.post(lambda: loop.on_skill(ticket, end)))
         self._dispatcher = CommandDispatcher(
-            self._experts,
-            self._navigator,
-            self._embedder,
-            self._server,
-            self._recorder,
-            keeper,
-            self._memory,
-            self._skills,
-            WordsClient(self, loop, thread),
-            PassageDesk(self, loop, thread, frames),
-        )
+            self._experts, self._navigator, self._embedder, self._server, self._recorder, keeper, self._memory,
+            self._skills, WordsClient(self, loop, thread), PassageDesk(self, loop, thread, frames),
+        )  # fmt: skip
         self._pose = PoseInput(self, loop, thread, frames)
         GridInput(self, loop, thread, floors)
         battery = declare_config(self, BatteryConfig, "battery.")
@@ -109,11 +110,11 @@ class GoalSelectorNode(LodestarNode):
         PointServer(self, loop, thread, clock.now)
         StopServices(self, thread, self._heartbeat, self._server, self._on_stop)
         thread.describe(self.diagnostics)
-        self.steady_timer(config.beat_period, self._heartbeat.beat)
-        self.steady_timer(config.tick_period, self._on_tick)
-        self.steady_timer(config.delivery_period, thread.deliver)
-        self.steady_timer(config.feedback_period, self._report)
+        self.steady_timer(BEAT_PERIOD, self._heartbeat.beat)
+        self.steady_timer(TICK_PERIOD, self._on_tick)
+        self.steady_timer(FEEDBACK_PERIOD, self._report)
         self.on_clock_restart(self._on_stop)
+        self.on_close(lambda: None if self.failed else self._heartbeat.end())
         self.on_close(thread.close)
         thread.start()
 
@@ -123,7 +124,9 @@ class GoalSelectorNode(LodestarNode):
         self._heartbeat.beat()
 
     def _on_stop(self) -> None:
-        """Stop the robot before the loop ends the directive: it stands first, then others hear of it."""
+        """Stop the robot before the decision loop ends the directive: first the base, then navigator and
+        skills.
+        """
         stands = self._dispatcher.passages.stop, self._heartbeat.beat
         self._each(*stands, self._navigator.cancel, self._skills.stop)
 
@@ -155,4 +158,4 @@ class GoalSelectorNode(LodestarNode):
         self._recorder.display.show(feedback.goal, self.now)
 
 
-main = main_of(GoalSelectorNode, events=False)
+main = main_of(GoalSelectorNode)

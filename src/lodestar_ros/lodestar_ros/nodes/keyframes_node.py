@@ -32,7 +32,7 @@ AnyImage: TypeAlias = "Image | CompressedImage"
 
 
 class KeyframesNode(LodestarNode):
-    """Store an image when the camera sees something new, with the instances in it.
+    """Stores an image when the camera sees something new, with the instances in it.
 
     Subscribes: ``image``, ``camera_info``, ``instances``, ``wanted_keyframes``, ``frontiers``, TF. Publishes:
     ``~/keyframes`` (again when instances are linked), ``~/stored``. Serves: ``~/get``, ``~/list``, ``~/erase``.
@@ -84,12 +84,12 @@ class KeyframesNode(LodestarNode):
         return message, self._poses.poses(message.header.frame_id, stamp)
 
     def _offer(self, item: tuple[AnyImage, tuple[np.ndarray, np.ndarray]]) -> None:
-        """On a worker."""
+        """Decode an image and offer it to the store; publish it if it was stored. Runs on the image worker."""
         message, (odom_from_camera, map_from_odom) = item
         rgb = self._poses.images.color(message)
         camera = self._poses.camera(rgb.shape[0], rgb.shape[1], "image")
         stamp = stamp_from_msg(message.header.stamp)
-        none = np.zeros((0, 0), np.float32)  # the store needs colour and pose only
+        none = np.zeros((0, 0), np.float32)  # no depth: the store needs colour and pose only
         frame = RgbdFrame(stamp, camera, none, odom_from_camera, map_from_odom, rgb)
         shown = next(
             (boxes for known, boxes in list(self._recent) if abs(known - stamp) <= SAME_MOMENT), None
@@ -102,7 +102,7 @@ class KeyframesNode(LodestarNode):
                     self._links.submit(known)
 
     def _link(self, item: tuple[float, dict[int, ImageBox]]) -> None:
-        """On the other worker."""
+        """Add instances to their stored image and publish it again. Runs on the link worker."""
         keyframe = self._store.link(*item)
         if keyframe is not None:
             self._publish(keyframe)

@@ -1,4 +1,4 @@
-"""ROS shell around the mapper of the plan grid: ranges or depth in, grid and octree out."""
+"""ROS shell around the mapper of the plan grid: converts ranges or depth, publishes grid and octree."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sensor_msgs.msg import CompressedImage, Image
 from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.mapping.closure_rehearsal import rehearse_plan
-from lodestar.mapping.grid_file import VERSIONS
-from lodestar.mapping.octomap import MapExtentError, OctoMapper
+from lodestar.mapping.occupancy.grid_file import VERSIONS
+from lodestar.mapping.occupancy.octomap import MapExtentError, OctoMapper
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.timing.stamps import Periodic
 from lodestar.worldmodel.closed_ways import ways_here
@@ -36,14 +36,16 @@ from lodestar_ros.sync import PoseQueue
 from lodestar_ros.way_input import WayInput
 from lodestar_ros.workers import LatestWorker
 
+MAPPING_GRID_REFRESH = 3.0  # s between two grids without a change; chosen: subscribers see that it is valid
+MAPPING_OCTOMAP_PERIOD = 1.0  # s between two octrees; chosen
+
 
 class MappingNode(LodestarNode):
-    """Keep the plan grid of all nodes.
+    """Maintains the plan grid that all nodes use.
 
-    Subscribes: ``points``, ``scan``, or ``depth`` and ``camera_info``, TF, ``closed_ways``; with SLAM also ``map``.
-    Publishes: ``grid`` (of the floor that the robot is on; when it changed, and every few seconds), ``~/building``,
-    ``~/movers`` (whatever moves in the ranges),
-    ``~/octomap`` (if it has subscribers).
+    Subscribes: ``points``, ``scan``, or ``depth`` and ``camera_info``, TF, ``closed_ways``; with SLAM also
+    ``map``. Publishes: ``grid`` (of the robot's floor, on changes and every few seconds), ``~/building``,
+    ``~/movers`` (moving objects in the ranges), ``~/octomap`` (if it has subscribers).
     Actions: ``~/save``, ``~/load``.
     """
 
@@ -55,11 +57,11 @@ class MappingNode(LodestarNode):
         self._chain = self.timed(PlanChain(self._config))
         if isinstance(self._chain.mapper, OctoMapper):
             rehearse_plan(self._config.octomap)
-        self._lock = threading.RLock()  # of the chain: a save copies its mapper, a load replaces it
+        self._lock = threading.RLock()  # guards the chain: a save copies its mapper, a load replaces it
         self._floors = FloorDesk(self, self._chain, self._config, self._lock)
-        self._shown = self._chain.grid  # the grid that was published last, or that waits for a first turn
-        self._octomap_due = Periodic(self._config.octomap_period)
-        self._grid = GridPublisher(self, self._config.grid_refresh)
+        self._shown = self._chain.grid  # the grid that was published last, or the initial grid
+        self._octomap_due = Periodic(MAPPING_OCTOMAP_PERIOD)
+        self._grid = GridPublisher(self, MAPPING_GRID_REFRESH)
         self._ways = WayInput(self, lambda: self._chain.opened_ways)
         self._movers = MoverPublisher(self, "~/movers")
         self._octomap = self.create_publisher(Octomap, "~/octomap", qos.LATCHED)
@@ -82,7 +84,7 @@ class MappingNode(LodestarNode):
             self._queue.add(message)
 
     def _serve_part(self) -> None:
-        """Serve the grid's part of a saved map and take checkpoints, after going on from a predecessor's."""
+        """Serve the grid's part of a saved map and take checkpoints, after restoring a predecessor's checkpoint."""
         kind = self._chain.mapper.KIND
         files = Checkpointer(
             self, declare_config(self, CheckpointConfig, "checkpoint."), {kind: VERSIONS[kind]}
@@ -110,7 +112,7 @@ class MappingNode(LodestarNode):
         self.diagnostics.status(str(error), ok=False)
 
     def _integrate(self, item: PosedMessage) -> None:
-        """On the worker."""
+        """Add a sensor message to the map and publish the grid. Runs on the worker."""
         with self._lock:
             self._chain.follow_ways(ways_here(self._ways.told, self._floors.stack.building))
             if not self._floors.takes(item):
@@ -120,12 +122,12 @@ class MappingNode(LodestarNode):
             elif self._chain.needs(item.stamp, item.map_from_sensor):
                 try:
                     self._chain.take_turn(item.turn())
-                finally:  # who moves is known also where the mapper refuses the turn
+                finally:  # movers are tracked even if the mapper refuses the turn
                     self._movers.publish(self._chain.movers.tracks(), item.stamp)
             self._publish(item.stamp)
 
     def _publish(self, stamp: float) -> None:
-        """Publish the grid if it is another one, and the octree if it is due and somebody listens."""
+        """Publish the grid if it has changed, and the octree if it is due and has subscribers."""
         if self._chain.waits_for_slam:
             self.diagnostics.status("waiting for SLAM's map", ok=False)
         elif self._chain.grid is not self._shown:
@@ -134,12 +136,12 @@ class MappingNode(LodestarNode):
             mapper = self._chain.mapper
             short = mapper.shortage if isinstance(mapper, OctoMapper) else ""
             self.diagnostics.status(short or f"{self._shown.free_area:.1f} m2 known free", ok=not short)
-        mapper, binary = self._chain.mapper, self._config.binary
+        mapper = self._chain.mapper
         if not isinstance(mapper, OctoMapper) or not self._octomap.get_subscription_count():
             return
         if self._octomap_due.due(stamp):
-            data = mapper.binary_data() if binary else mapper.full_data()
-            self._octomap.publish(octomap_to_msg(data, mapper.config.resolution, stamp, binary=binary))
+            data = mapper.binary_data()  # without probabilities
+            self._octomap.publish(octomap_to_msg(data, mapper.config.resolution, stamp, binary=True))
 
     def _on_error(self, error: Exception) -> None:
         if isinstance(error, (ValueError, TransformUnavailable, MapExtentError)):

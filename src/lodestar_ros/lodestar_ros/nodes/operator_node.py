@@ -1,4 +1,4 @@
-"""ROS shell around what an operator says and shows: directives as text, clicks on the map, and every reply."""
+"""ROS shell of the operator's interface: directives as text, clicks on the map, and replies."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from lodestar_ros.pointing_client import PointingClient
 
 
 class OperatorNode(LodestarNode):
-    """Take directives as text and clicks on the map, from RViz or a terminal. It moves nothing but by a directive.
+    """Accepts directives as text and clicks on the map, from RViz or a terminal. It moves the robot only by directives.
 
     Subscribes: ``~/directive`` (text), ``clicked_point`` (any frame of TF), ``heartbeat``, TF. Publishes: ``~/reply``
-    (every answer in words), ``~/markers`` (the answer to a click, where it was made). A client of ``follow_directive``
+    (every answer in words), ``~/markers`` (the answer to a click, at its place). A client of ``follow_directive``
     while it has a directive, of ``point_out`` and ``correct``.
     """
 
@@ -32,7 +32,8 @@ class OperatorNode(LodestarNode):
         super().__init__("operator", **kwargs)
         self._frames = declare_config(self, FrameNames, "frames.")
         self._asked: AskedBack | None = None
-        self._replies = self.create_publisher(String, "~/reply", qos.HISTORY)  # two may come at once
+        # history: two replies may come at once
+        self._replies = self.create_publisher(String, "~/reply", qos.HISTORY)
         self._markers = self.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
         self._transforms = self.transforms(newest=True)
         self._sender = DirectiveSender(self)
@@ -90,7 +91,7 @@ class OperatorNode(LodestarNode):
         self._markers.publish(reply_markers(place, said, self.now, ok=ok))
 
     def _say(self, text: str, *, ok: bool = True) -> str:
-        """Tell the operator: a topic, the log and the diagnostics. Return it as a sentence."""
+        """Publish, log and add to the diagnostics a reply to the operator; return it as a sentence."""
         said = f"{text[:1].upper()}{text[1:]}"
         said = said if said.endswith((".", "?", "!", ")")) else f"{said}."
         self._replies.publish(String(data=said))
@@ -102,4 +103,4 @@ class OperatorNode(LodestarNode):
         return said
 
 
-main = main_of(OperatorNode, events=False)
+main = main_of(OperatorNode)

@@ -1,4 +1,4 @@
-"""ROS shell around the detectors: images in, segmented images out."""
+"""ROS shell around the detectors: receives images, publishes segmented images."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from lodestar_ros.workers import LatestWorker
 
 
 class PerceptionNode(LodestarNode):
-    """Segment the newest image; older waiting images are dropped and counted.
+    """Segments the newest image; older waiting images are dropped and counted.
 
-    Subscribes: ``labels`` and ``label_table`` (ground_truth; with ``depth`` or ``label_instances`` where
-    `components.by` says so, and with ``image`` where `appearance.by` does), ``image`` and, for masks of boxes,
+    Subscribes: ``labels`` and ``label_table`` (ground_truth; with ``depth`` or ``label_instances`` if
+    `components.by` says so, and with ``image`` if `appearance.by` does), ``image`` and, for masks of boxes,
     ``depth`` (onnx, ultralytics), or both (geometric); ``camera_info``.
     Publishes: ``~/segmented``; ``~/annotated`` (the segments in colour, if it has subscribers); see `LookoutServer`.
     """
@@ -86,7 +86,7 @@ class PerceptionNode(LodestarNode):
             self._worker.submit((parts["depth"], parts["image"]))
 
     def _detect(self, item: Any) -> None:
-        """On the worker."""
+        """Segment one input and publish the result. Runs on the worker."""
         start = time.monotonic()
         colors, missing = None, ""
         if isinstance(item, ColorMessages):
@@ -108,7 +108,7 @@ class PerceptionNode(LodestarNode):
         if self._describer is not None and colors is not None:
             try:
                 frame = self._describer.describe(colors, frame)
-            except DetectorUnavailable as error:  # things without features are better than none
+            except DetectorUnavailable as error:  # segments without appearance features are better than none
                 missing += f"; appearance: {error}"
         self._publish(frame, image.header.frame_id, colors)
         told = f"{len(frame.detections)} segments in {time.monotonic() - start:.3f} s"

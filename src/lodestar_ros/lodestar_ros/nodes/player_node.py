@@ -1,4 +1,4 @@
-"""ROS shell around `BagPlayer`: waits for the nodes, says for which, and plays."""
+"""ROS shell around `BagPlayer`: waits for the stack's nodes, reports the missing ones, and plays."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare, declare_config
 from lodestar_ros.recorded_names import CLOCK, PLAYED, TF, TF_STATIC, message_type
 
-CHECK_PERIOD = 0.5  # s of real time
-TELL_PERIOD = 5.0  # s of real time between two words on what it waits for
+CHECK_PERIOD = 0.5  # s of real time between two checks
+TELL_PERIOD = 5.0  # s of real time between two log messages about missing nodes
 _PROFILES = {TF: qos.TF, TF_STATIC: qos.TF_STATIC, "map": qos.LATCHED, "label_table": qos.EVENT}
 
 
 class PlayerNode(LodestarNode):
-    """Play a recording's inputs once, when every node of the stack runs.
+    """Plays a recording's inputs once, as soon as every node of the stack runs.
 
     Publishes: the names of `recorded_names.PLAYED` that the recording has, and ``/clock``. Subscribes:
-    ``/diagnostics``, by which a node says that it runs.
+    ``/diagnostics``, which shows that a node runs.
     """
 
     def __init__(self, **kwargs):
         super().__init__("player", **kwargs)
         self._config = declare_config(self, PlayConfig)
         path = Path(declare(self, "bag", str, "")).expanduser()
-        given = declare(
-            self, "topics", tuple[str, ...], ()
-        )  # "image:=/my_camera/image", for bags of other names
+        # such as "image:=/my_camera/image", for bags with other names
+        given = declare(self, "topics", tuple[str, ...], ())
         self._awaited = set(declare(self, "await_nodes", tuple[str, ...], ()))
         try:
             bag = BagReader(path)
@@ -62,7 +61,7 @@ class PlayerNode(LodestarNode):
         if TF_STATIC in self._send:
             self._send[TF_STATIC].publish(serialize_message(self._player.static))
         self._first = self._player.first_clock()
-        self._bag, self._torn = bag, 0  # parts that were told to be torn
+        self._bag, self._torn = bag, 0  # number of torn parts that were reported
         self._began, self._told, self._playing = time.monotonic(), 0.0, False
         self.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.EVENT)
         self.steady_timer(CHECK_PERIOD, self._check)
@@ -72,7 +71,7 @@ class PlayerNode(LodestarNode):
         self.on_close(self._player.close)
 
     def _place(self, topic: str, name: str) -> str:
-        """Return the topic under which an input is played: compressed images below the raw ones' name."""
+        """Return the topic under which an input is played; for compressed images it is below the raw topic."""
         form = topic.rsplit("/", 1)[-1]
         return f"{self.resolve_topic_name(name)}/{form}" if form in COMPRESSED else name
 
@@ -89,7 +88,7 @@ class PlayerNode(LodestarNode):
         patient = now - self._began < self._config.patience
         missing = f"waits for {', '.join(sorted(self._awaited))}" if self._awaited else ""
         if missing and patient:
-            self._send[CLOCK].publish(self._first)  # the nodes have the recording's time while they start
+            self._send[CLOCK].publish(self._first)  # publishes the recording's time while the nodes start
             self.diagnostics.status(missing)
             if now - self._told > TELL_PERIOD:
                 self._told = now
@@ -102,7 +101,7 @@ class PlayerNode(LodestarNode):
         self._player.start()
 
     def _tell_torn(self) -> None:
-        """Tell the parts whose messages have ended before their time."""
+        """Report the parts of the recording that end early."""
         torn = [f"{part.name} ends early: {why}" for part, why in self._bag.torn.items()]
         for text in torn[self._torn :]:
             self.get_logger().warning(text)
@@ -112,7 +111,7 @@ class PlayerNode(LodestarNode):
 
 
 def _pairs(texts: tuple[str, ...]) -> dict[str, str]:
-    """Return name -> topic of "name:=topic". Raises ParameterError."""
+    """Return name -> topic of texts "name:=topic". Raises ParameterError."""
     pairs = [text.split(":=", 1) for text in texts]
     if not all(len(pair) == 2 and pair[0] in PLAYED for pair in pairs):
         raise ParameterError(

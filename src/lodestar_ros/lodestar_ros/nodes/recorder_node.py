@@ -1,4 +1,4 @@
-"""ROS shell around `BagWriter`: everything that the stack hears and concludes, into a recording."""
+"""ROS shell around `BagWriter`: records the stack's inputs and conclusions."""
 
 from __future__ import annotations
 
@@ -15,29 +15,31 @@ from lodestar_ros.bag_files import BagConfig, BagWriter
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare, declare_config
-from lodestar_ros.recorded_names import message_type, recorded
+from lodestar_ros.recorded_names import message_type, recorded, recorded_topic
 from lodestar_ros.workers import QueueWorker
 
-LOOK_PERIOD = 0.5  # s of real time between two looks for topics that are there now
-MOST_WAITING = 256 * 2**20  # bytes that wait for the disk; later messages are dropped and counted
-DEPTH = 50  # messages that DDS keeps of a topic
+LOOK_PERIOD = 0.5  # s of real time between two checks for new topics
+MOST_WAITING = 256 * 2**20  # most bytes that wait for the disk; later messages are dropped and counted
+DEPTH = 50  # messages of a topic that DDS keeps
 
 
 class RecorderNode(LodestarNode):
-    """Write inputs and conclusions of the stack to a folder of its own, from its start to its end.
+    """Writes the stack's inputs and conclusions to a new folder, as long as it runs.
 
-    A topic is heard from when somebody publishes it, with the quality of service that is offered. Subscribes:
-    `recorded_names.recorded`, and the parameter ``also``.
+    A topic is subscribed as soon as it has a publisher, with the publisher's quality of service. Topics that
+    move the robot are recorded under other names. Subscribes: `recorded_names.recorded`, and the parameter
+    ``also``.
     """
 
     def __init__(self, **kwargs):
         super().__init__("recorder", **kwargs)
         config = declare_config(self, BagConfig, "bag.")
-        folder = declare(
-            self, "folder", str, ""
-        )  # in which each recording has a folder; empty: that of the user
-        self._names = (*recorded(), *declare(self, "also", tuple[str, ...], ()))  # topics of one's own
-        profiles = declare(self, "profiles", tuple[str, ...], ())  # parameter files, kept with the recording
+        # parent of the recordings' folders; empty: a folder of the user
+        folder = declare(self, "folder", str, "")
+        # `also`: the user's own topics
+        self._names = (*recorded(), *declare(self, "also", tuple[str, ...], ()))
+        # parameter files to copy into the recording
+        profiles = declare(self, "profiles", tuple[str, ...], ())
         self._writer = BagWriter(_new_folder(folder, profiles), config)
         self._heard: set[str] = set()
         self._unknown: set[str] = set()  # types that are not installed here
@@ -53,7 +55,7 @@ class RecorderNode(LodestarNode):
         self.get_logger().info(f"records to {self._writer.folder}")
 
     def _look(self) -> None:
-        """Listen to what is published now, and say how the disk does."""
+        """Subscribe to topics that have a publisher now, and report the state of the recording."""
         there = dict(self.get_topic_names_and_types())
         for name in self._names:
             form = self.shared.transport.of(name)
@@ -71,7 +73,8 @@ class RecorderNode(LodestarNode):
             return
         try:
             message = message_type(kind)
-            self._writer.add(name, topic, kind)
+            kept = recorded_topic(name, topic)
+            self._writer.add(name, kept, kind)
         except (ImportError, AttributeError, LookupError, OSError) as error:
             self._unknown.add(kind)
             self.get_logger().warning(f"{topic} is not recorded: {kind} is not known here ({error})")
@@ -85,7 +88,7 @@ class RecorderNode(LodestarNode):
             durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
         )
         self._heard.add(topic)
-        self.create_subscription(message, topic, partial(self._take, topic), profile, raw=True)
+        self.create_subscription(message, topic, partial(self._take, kept), profile, raw=True)
 
     def _take(self, topic: str, raw: bytes) -> None:
         if self._waiting > MOST_WAITING:

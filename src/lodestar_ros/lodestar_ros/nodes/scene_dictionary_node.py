@@ -7,9 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from lodestar.assembly.config import SceneDictionaryConfig
+from lodestar.assembly.config import (
+    SCENE_DICTIONARY_CHANGES_PERIOD,
+    SCENE_DICTIONARY_DISPLAY_PERIOD,
+    SCENE_DICTIONARY_REGIONS_PERIOD,
+    SceneDictionaryConfig,
+)
 from lodestar.assembly.scene_chain import SceneChain
-from lodestar.mapping.records import InstanceDelta
+from lodestar.mapping.instances.records import InstanceDelta
 from lodestar.scene.records import SceneDelta
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.storage.saved_map import SaveConfig
@@ -33,11 +38,11 @@ from lodestar_ros.scene_fields import SceneFields
 from lodestar_ros.scene_rooms import SceneRooms
 from lodestar_ros.workers import QueueWorker
 
-EXPIRY = 1.0  # s between two looks whether people and animals are over
+EXPIRY = 1.0  # s between two checks for expired people and animals
 
 
 class SceneDictionaryNode(LodestarNode):
-    """Keep the entities of the scene and answer queries about them.
+    """Maintains the entities of the scene and answers queries about them.
 
     Subscribes: ``instances``, ``signs``, ``grid``, ``pillars``, ``keyframes``, ``tracks``, ``movers``,
     ``directive``, ``closed_ways``, ``mapping/building``.
@@ -55,7 +60,7 @@ class SceneDictionaryNode(LodestarNode):
         book.connect(self)
         self._chain = SceneChain(config, self.shared, book)
         self._scene = self._chain.dictionary
-        self._start = uuid.uuid4().hex[:6]  # identifies this process, at whose start revisions begin
+        self._start = uuid.uuid4().hex[:6]  # identifies this process, whose revisions begin at its start
         self._entities = self.create_publisher(msg.SceneDelta, "~/entities", qos.EVENT)
         self._worker: QueueWorker = QueueWorker("update", self._update, self.diagnostics.error)
         self.on_close(self._worker.close)
@@ -63,16 +68,20 @@ class SceneDictionaryNode(LodestarNode):
         self._instances = InstanceClient(self, self._worker.submit, self._on_whole)
         self._queries = QueryServer(self, self._scene.entities, lambda: self._scene.rooms, book, config)
         self._enrichment = SceneEnrichment(self, self._chain, config)
-        rooms = SceneRooms(self, self._chain, config.regions_period, self._worker.submit, self._publish)
-        SceneFields(self, self._chain, config.display_period, self._worker.submit, rooms.look)
+        rooms = SceneRooms(
+            self, self._chain, SCENE_DICTIONARY_REGIONS_PERIOD, self._worker.submit, self._publish
+        )
+        SceneFields(self, self._chain, SCENE_DICTIONARY_DISPLAY_PERIOD, self._worker.submit, rooms.look)
         self._files = MapFiles(
             self, self._chain, self._worker.submit, self._on_loaded,
             declare_config(self, SaveConfig, "saves."), declare_config(self, CheckpointConfig, "checkpoint."),
         )  # fmt: skip
         SceneAmending(self, self._chain, self._worker.submit, self._publish, self._files.hurry)
-        MovedThingsWatch(self, self._chain, config.changes_period, self._worker.submit, self._publish)
+        MovedThingsWatch(
+            self, self._chain, SCENE_DICTIONARY_CHANGES_PERIOD, self._worker.submit, self._publish
+        )
         self._naming = RegionNaming(self, self._scene, self._chain.divide_again, self._files.take_now)
-        self._display = SceneDisplay(self, self._scene, config.display_period)
+        self._display = SceneDisplay(self, self._scene, SCENE_DICTIONARY_DISPLAY_PERIOD)
         self.listen(
             msg.Keyframe, "keyframes", lambda m: self._scene.link_keyframe(keyframe_from_msg(m)), qos.EVENT
         )
@@ -87,7 +96,7 @@ class SceneDictionaryNode(LodestarNode):
         self._worker.submit(lambda: self._publish(self._chain.take_signs(reading)))
 
     def _expire_movers(self) -> None:
-        """On the worker: nothing tells that somebody left where no images come."""
+        """Expire people and animals by time, because no image shows that they left. Runs on the worker."""
         self._publish(self._scene.expire_movers())
 
     def _count(self, name: str) -> int:
@@ -97,14 +106,14 @@ class SceneDictionaryNode(LodestarNode):
         self._worker.submit(lambda: self._publish(self._scene.claim(session, known)))
 
     def _on_loaded(self, delta: SceneDelta) -> None:
-        """Publish a loaded scene and request all instances of the voxel map again. On the worker."""
+        """Publish a loaded scene and request all instances of the voxel map again. Runs on the worker."""
         self._start = uuid.uuid4().hex[:6]
         self._instances.restart()
         self._chain.divide_again()
         self._publish(delta)
 
     def _update(self, item: InstanceDelta | Callable[[], None]) -> None:
-        """On the worker, in the order of arrival."""
+        """Apply a delta of instances or run a function, in order of arrival. Runs on the worker."""
         if callable(item):
             item()
             return
@@ -116,7 +125,9 @@ class SceneDictionaryNode(LodestarNode):
             self._entities.publish(scene_to_msg(self._of_this_start(delta))[0])
 
     def _of_this_start(self, delta: SceneDelta) -> SceneDelta:
-        """Add this process to the session's name, so that followers drop the revisions of a killed dictionary."""
+        """Return the delta with this process in its session id, so that followers drop revisions of a killed
+        dictionary.
+        """
         return replace(delta, session_id=f"{delta.session_id}.{self._start}")
 
     def _on_get_entities(
@@ -130,4 +141,4 @@ class SceneDictionaryNode(LodestarNode):
         return response
 
 
-main = main_of(SceneDictionaryNode, events=False)
+main = main_of(SceneDictionaryNode)

@@ -1,4 +1,4 @@
-"""ROS shell around `SemanticMapExpert`: viewpoints of known entities and of where things were last seen."""
+"""ROS shell around `SemanticMapExpert`: viewpoints of known entities and of last-seen places."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from lodestar_ros.scene_client import SceneClient
 
 
 class SemanticMapExpertNode(LodestarNode):
-    """Propose viewpoints of known entities, of places where the memory last saw things, and of likely rooms.
+    """Proposes viewpoints of known entities, of places where the memory last saw objects, and of likely rooms.
 
     Subscribes: ``grid``, ``camera_info``, ``entities``, ``scene_description``, ``last_seen``,
     ``mapping/building``, TF.
@@ -58,7 +58,7 @@ class SemanticMapExpertNode(LodestarNode):
     def _made(
         self, config: SemanticMapExpertConfig, book: RemotePhraseBook, mind: Reasoner
     ) -> SemanticMapExpert:
-        """Return the expert of a floor."""
+        """Create the expert of a floor."""
         made: SemanticMapExpert = expert(SEMANTIC_MAP, config, book, mind)
         made.use_memory(self._memory)
         return made
@@ -71,7 +71,7 @@ class SemanticMapExpertNode(LodestarNode):
         self._heard.append(description_from_msg(message))
 
     def _refresh(self) -> None:
-        """On the worker, before each request."""
+        """Give the newest scene and last-seen places to the expert. Runs on the worker before each request."""
         while self._heard:
             description = self._heard.popleft()
             one = self._experts.at(description.stamp)

@@ -1,4 +1,4 @@
-"""ROS shell around `SemanticVoxelMap`: posed depth and segments in, instances out."""
+"""ROS shell around `SemanticVoxelMap`: receives posed depth and segments, publishes instances."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functools import partial
 
 from sensor_msgs.msg import PointCloud2
 
-from lodestar.assembly.config import SemanticVoxelsConfig
+from lodestar.assembly.config import SEMANTIC_VOXELS_LAYERS_PERIOD, SemanticVoxelsConfig
 from lodestar.assembly.voxel_chain import VoxelChain
 from lodestar.mapping.admission import FrameRejected
 from lodestar.mapping.closure_rehearsal import rehearse_voxels
-from lodestar.mapping.colors import colors_of
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
+from lodestar.mapping.voxels.colors import colors_of
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg, srv
@@ -33,7 +33,7 @@ from lodestar_ros.workers import LatestWorker
 
 
 class SemanticVoxelsNode(LodestarNode):
-    """Fuse segments into instances; depth is integrated at its own rate and never waits for them.
+    """Fuses segments into instances; depth is integrated at its own rate and never waits for segments.
 
     Subscribes: ``depth``, ``camera_info``, ``segmented``, ``mapping/building``, TF; ``image`` for colour, with a short
     timeout.
@@ -46,7 +46,7 @@ class SemanticVoxelsNode(LodestarNode):
         super().__init__("semantic_voxels", **kwargs)
         PoseGraphInput(self)
         self._config = declare_part(self, SemanticVoxelsConfig)
-        rehearse_voxels(self._config.voxels)
+        rehearse_voxels(self._config.voxels.geometry)
         self._chain = self.timed(VoxelChain(self._config, self.shared, uuid.uuid4().hex[:12]))
         self._instances = self.create_publisher(msg.InstanceArray, "~/instances", qos.EVENT)
         self._cloud = self.create_publisher(PointCloud2, "~/cloud", qos.LATCHED)
@@ -54,8 +54,9 @@ class SemanticVoxelsNode(LodestarNode):
         self._pillars = self.create_publisher(msg.PillarMap, "~/pillars", qos.LATCHED)
         self._tracks = MoverPublisher(self, "~/tracks")
         self._floors = BuildingInput(self)
-        self._layers_of: tuple[object, ...] = ()  # what tells apart what was published last
-        self._commit = threading.Lock()  # deltas are published in the order of their revisions
+        self._layers_of: tuple[object, ...] = ()  # state of the map at the newest publication of the layers
+        # held while a delta is taken and published, so that deltas are published in order of revision
+        self._commit = threading.Lock()
         self._files = VoxelFiles(
             self, self._chain, declare_config(self, CheckpointConfig, "checkpoint."), self._commit
         )
@@ -83,11 +84,9 @@ class SemanticVoxelsNode(LodestarNode):
         self._input = SegmentedRgbd(
             self, frames, lambda *pair: self._semantics.submit(pair), on_depth=self._on_depth
         )
-        self._color = (
-            ColorBeside(self, self._input.images, self._geometry.submit) if self._config.colored else None
-        )
+        self._color = ColorBeside(self, self._input.images, self._geometry.submit)
         self._files.keep(lambda: (self._map.session_id, self._map.revision, self._geometry.done))
-        self.steady_timer(self._config.layers_period, lambda: self._layers.submit(None))
+        self.steady_timer(SEMANTIC_VOXELS_LAYERS_PERIOD, lambda: self._layers.submit(None))
 
     @property
     def _map(self) -> SemanticVoxelMap:
@@ -95,7 +94,7 @@ class SemanticVoxelsNode(LodestarNode):
 
     def _on_depth(self, frame: RgbdFrame) -> None:
         if self._chain.wants_depth(frame.stamp):
-            (self._color.add if self._color is not None else self._geometry.submit)(frame)
+            self._color.add(frame)
 
     def _fuse(self, pair: tuple[RgbdFrame, SegmentedFrame]) -> None:
         try:
@@ -103,7 +102,7 @@ class SemanticVoxelsNode(LodestarNode):
                 delta = self._chain.take_segments(*pair)
                 self._files.note_ids()
                 self._instances.publish(instances_to_msg(delta))
-        finally:  # also where somebody fills the image, and nothing is left to fuse
+        finally:  # publish the tracks also if nothing could be fused, as when a person fills the image
             self._tracks.publish(self._chain.movers.tracks(), pair[0].stamp)
         short = self._map.shortage
         self.diagnostics.status(short or f"{self._map.instance_count} instances", ok=not short)

@@ -1,4 +1,4 @@
-"""ROS shell around `read_signs`: posed colour and depth in, what signs say out."""
+"""ROS shell around `read_signs`: receives posed colour and depth, publishes the texts of signs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lodestar_ros.workers import LatestWorker
 
 
 class SignReaderNode(LodestarNode):
-    """Read the newest image that is due, beside the stream; older waiting images are dropped and counted.
+    """Reads signs in the newest image that is due; older waiting images are dropped and counted.
 
     Subscribes: ``image``, ``depth``, ``camera_info``, TF. Publishes: ``~/signs``.
     """
@@ -33,7 +33,7 @@ class SignReaderNode(LodestarNode):
         super().__init__("sign_reader", **kwargs)
         self._config = declare_part(self, SignConfig)
         self._reader = parts.sign_reader(self._config)
-        self._watch = self.timed(SignWatch(self._config))
+        self._watch = self.timed(SignWatch())
         self._publisher = self.create_publisher(msg.SignReading, "~/signs", qos.EVENT)
         if self._reader is None:
             self.diagnostics.status("no signs are read: reader is none")
@@ -66,10 +66,10 @@ class SignReaderNode(LodestarNode):
         self.get_logger().warning(f"depth: {error}", throttle_duration_sec=5.0)
 
     def _read(self, frame: RgbdFrame) -> None:
-        """On the worker."""
+        """Read the signs in a frame and publish them. Runs on the worker."""
         assert self._reader is not None
         start = time.monotonic()
-        reading = read_signs(frame, self._reader, self._config)
+        reading = read_signs(frame, self._reader)
         if reading.sights:
             self._publisher.publish(reading_to_msg(reading))
         self.diagnostics.status(f"{len(reading.sights)} lines read in {time.monotonic() - start:.3f} s")

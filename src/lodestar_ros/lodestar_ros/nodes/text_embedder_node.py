@@ -16,30 +16,32 @@ from lodestar_ros.parameters import declare_config
 from lodestar_ros.services import ServiceWorker
 from lodestar_ros.workers import LatestWorker, Refused
 
+TEXT_EMBEDDER_DEVICE = "cpu"  # device of torch; chosen
+TEXT_EMBEDDER_MAX_PHRASES = 512  # phrases per request; chosen
+TEXT_EMBEDDER_CACHED_PHRASES = 20_000  # cached vectors; chosen
+
 
 @dataclass(frozen=True)
 class TextEmbedderConfig:
-    """Model, device and limits of the text embedder."""
+    """Configuration of the text embedder: folder of a sentence-transformers model, "" = the packaged one."""
 
     model: str = ""  # folder of a SentenceTransformer; empty = the packaged all-MiniLM-L6-v2
-    device: str = "cpu"  # as torch names it; chosen
-    max_phrases: int = 512  # per request; chosen
-    cached_phrases: int = 20_000  # vectors kept; chosen
 
 
 class TextEmbedderNode(LodestarNode):
-    """Embed phrases; the model is loaded after the start, and until then the answer is MODEL_UNAVAILABLE.
+    """Embeds phrases; the model is loaded after the start, and until then the answer is MODEL_UNAVAILABLE.
 
-    Serves: ``~/embed`` on a thread of its own, so that nothing else waits for the model.
+    Serves: ``~/embed`` on its own thread, so that no other callback waits for the model.
     """
 
     def __init__(self, **kwargs):
-        # Its work is independent of time: with the system's clock it need not process /clock, fifty times a second.
+        # The node does not depend on simulated time: with the system's clock it need not process /clock, fifty times
+        # a second.
         real_time = [Parameter("use_sim_time", value=False)]
         super().__init__("text_embedder", parameter_overrides=real_time, **kwargs)
         self._config = declare_config(self, TextEmbedderConfig)
-        self._embedder = SentenceTransformerEmbedder(self._config.model or None, self._config.device)
-        self._book = PhraseBook(self._embedder, self._config.cached_phrases)
+        self._embedder = SentenceTransformerEmbedder(self._config.model or None, TEXT_EMBEDDER_DEVICE)
+        self._book = PhraseBook(self._embedder, TEXT_EMBEDDER_CACHED_PHRASES)
         self._ready = False
         self._problem = "the text model is loading; ask again"
         self._loader = LatestWorker("load", self._load, self._on_failure)
@@ -66,8 +68,8 @@ class TextEmbedderNode(LodestarNode):
         phrases = list(request.phrases)
         if not phrases:
             raise Refused(EmbedTexts.Response.EMPTY_REQUEST, "no phrases")
-        if len(phrases) > self._config.max_phrases:
-            text = f"{len(phrases)} phrases; send at most {self._config.max_phrases} at once"
+        if len(phrases) > TEXT_EMBEDDER_MAX_PHRASES:
+            text = f"{len(phrases)} phrases; send at most {TEXT_EMBEDDER_MAX_PHRASES} at once"
             raise Refused(EmbedTexts.Response.TOO_MANY_PHRASES, text)
         if not self._ready:
             raise Refused(EmbedTexts.Response.MODEL_UNAVAILABLE, self._problem)

@@ -1,4 +1,4 @@
-"""ROS shell around `WorldModel` and `TraceValidator`: keeps the journal, and carries out what actions change."""
+"""ROS shell around `WorldModel` and `TraceValidator`: keeps the journal, and applies the effects of actions."""
 
 from __future__ import annotations
 
@@ -33,9 +33,13 @@ from lodestar_ros.workers import QueueWorker
 from lodestar_ros.world_desk import CorrectionDesk, DiagnosisDesk, SceneNotHeard
 from lodestar_ros.world_facts import WorldFacts
 
+WORLD_MODEL_FACING = 4.0  # m within which "that" and "this door" are faced; chosen: a room's width
+WORLD_MODEL_PATIENCE = 2.0  # s of real time that an amendment waits for the scene dictionary; chosen
+WORLD_MODEL_TICK_PERIOD = 1.0  # s of real time between two checks of what has expired or waits; chosen
+
 
 class WorldModelNode(LodestarNode):
-    """Keep actions as transactions, and amend what is believed. Nobody waits for it; it never moves the robot.
+    """Records actions as transactions, and amends beliefs. No node waits for it; it never moves the robot.
 
     Subscribes: ``traces``, ``outcomes``, ``grid``, ``costmap_filter_info``, ``entities``, ``regions``, ``battery``,
     ``mapping/building``, TF. Publishes: ``~/events``, ``~/closed_ways``. Serves: ``~/validate``.
@@ -55,7 +59,7 @@ class WorldModelNode(LodestarNode):
         self._told: tuple[ClosedWay, ...] | None = None
         self._facts = WorldFacts(self, self._on_grid)
         journal = self._journal(declare_config(self, CheckpointConfig, "checkpoint."))
-        writer = RemoteScene(self, self._worker.submit, self._config.patience)
+        writer = RemoteScene(self, self._worker.submit, WORLD_MODEL_PATIENCE)
         try:
             self._world = parts.world_model(
                 self._config, writer, self._tell, self._facts.scene.mirror, journal
@@ -63,7 +67,7 @@ class WorldModelNode(LodestarNode):
         except BadSkills as error:
             raise ParameterError(f"skills_file: {error}") from error
         self._diagnosis = DiagnosisDesk(self)
-        CorrectionDesk(self, self._world, self._worker.submit, self._around, self._config.patience)
+        CorrectionDesk(self, self._world, self._worker.submit, self._around, WORLD_MODEL_PATIENCE)
         ValidationServer(
             self,
             TraceValidator(self._facts, self._config.validation, self._world.skills),
@@ -74,10 +78,10 @@ class WorldModelNode(LodestarNode):
         self._say_problems()
         put_ways = put_on(self._worker.submit, self._use_ways, self.get_name())
         PartServer(self, way_part(lambda: self._world.ways, put_ways, lambda: self.now))
-        self.steady_timer(self._config.tick_period, lambda: self._worker.submit(self._tick))
+        self.steady_timer(WORLD_MODEL_TICK_PERIOD, lambda: self._worker.submit(self._tick))
 
     def _journal(self, config: CheckpointConfig) -> JournalFile[Line] | None:
-        """Return the journal in the folder of the run; without a folder nothing outlives the process."""
+        """Return the journal in the run's folder; None without a folder, and then nothing survives the process."""
         checkpoints = Checkpointer(self, config)
         if not (config.folder and config.run):
             return None
@@ -102,7 +106,7 @@ class WorldModelNode(LodestarNode):
         self.diagnostics.status("ready")
 
     def _use_ways(self, ways: tuple[ClosedWay, ...]) -> Callable[[], None]:
-        """Believe in the closed ways of a loaded map; return what takes that back. On the worker."""
+        """Put the closed ways of a loaded map into use and return the undo function. Runs on the worker."""
         return self._world.replace_ways(ways, self.now)
 
     def _on_trace(self, message: msg.ReasoningTrace) -> None:
@@ -120,12 +124,12 @@ class WorldModelNode(LodestarNode):
             self._worker.submit(lambda: self._world.take_grid(grid, pose, building))
 
     def _around(self) -> Surroundings:
-        """On the world model's thread. Raises SceneNotHeard."""
+        """Return the data that corrections refer to. Runs on the world model's worker; raises SceneNotHeard."""
         facts = self._facts
         if not facts.scene.is_filled:
             raise SceneNotHeard
         things = list(facts.scene.mirror.entities.values())
-        nearest, reach = self._world.nearest_way, self._config.facing
+        nearest, reach = self._world.nearest_way, WORLD_MODEL_FACING
         return Surroundings(things, facts.pose, facts.plan, nearest, self.now, reach, facts.building)
 
     def _tick(self) -> None:
@@ -135,7 +139,9 @@ class WorldModelNode(LodestarNode):
         self._world.tick(self.now)
 
     def _work(self, work: Callable[[], None]) -> None:
-        """On the worker, in the order of arrival."""
+        """Run a function, then publish the closed ways if they have changed. Runs on the worker, in order of
+        arrival.
+        """
         self._world.building = self._facts.building
         try:
             work()
@@ -148,4 +154,4 @@ class WorldModelNode(LodestarNode):
         self._events.publish(event_to_msg(event))
 
 
-main = main_of(WorldModelNode, events=False)
+main = main_of(WorldModelNode)

@@ -1,6 +1,6 @@
-"""`python -m lodestar_sim.dataset --out FOLDER`: labelled images of simulated buildings, in COCO's format.
+"""`python -m lodestar_sim.dataset --out FOLDER`: write labelled images of simulated buildings, in COCO's format.
 
-To train or fine-tune networks that find things in images: FOLDER/images, and FOLDER/instances.json with a mask (run
+For training object detectors and segmenters. Output: FOLDER/images, and FOLDER/instances.json with a mask (run
 lengths), box, class and caption of every object in every image.
 """
 
@@ -22,7 +22,7 @@ def _seeds(text: str) -> tuple[int, ...]:
     found: dict[int, None] = {}
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()) or (dash and int(last) < int(first)):
+        if not first.isdecimal() or (dash and not last.isdecimal()) or (dash and int(last) < int(first)):
             raise argparse.ArgumentTypeError(
                 f"{part!r} is no seed or range of seeds; write 1000-1099 or 1,4,9"
             )
@@ -32,7 +32,7 @@ def _seeds(text: str) -> tuple[int, ...]:
 
 def _number(low: int, high: int, what: str) -> Callable[[str], int]:
     def read(text: str) -> int:
-        if not text.isdigit() or not low <= int(text) <= high:
+        if not text.isdecimal() or not low <= int(text) <= high:
             raise argparse.ArgumentTypeError(
                 f"{text!r} is no {what}: write a whole number from {low} to {high}"
             )
@@ -43,7 +43,9 @@ def _number(low: int, high: int, what: str) -> Callable[[str], int]:
 
 def _size(text: str) -> tuple[int, int]:
     width, _, height = text.partition("x")
-    if not (width.isdigit() and height.isdigit() and 32 <= int(width) <= 1920 and 32 <= int(height) <= 1920):
+    if not (
+        width.isdecimal() and height.isdecimal() and 32 <= int(width) <= 1920 and 32 <= int(height) <= 1920
+    ):
         raise argparse.ArgumentTypeError(
             f"{text!r} is no size of images; write 320x240, each side 32 to 1920 pixels"
         )
@@ -86,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return exit status 0 where all was written, 2 with a sentence where it was not."""
+    """Write the dataset. Returns exit status 0, or 2 after an error, whose message is printed."""
     options = _parser().parse_args(arguments)
     specs = [spec for spec in options.worlds.split(",") if spec]
     out: Path = options.out

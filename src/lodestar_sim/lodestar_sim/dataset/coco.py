@@ -10,15 +10,15 @@ import numba as nb
 import numpy as np
 
 INSTANCES = "instances.json"
-VERSION = "1"  # of the additional fields: world, seed, pose, depth_file, caption
+VERSION = "1"  # version of the fields added to COCO: world, seed, pose, depth_file, caption
 
 
 class CocoError(ValueError):
-    """A file is no set of labelled images; the message says which field or file is wrong."""
+    """A dataset cannot be read; the message names the wrong field or file."""
 
 
 class Segmentation(msgspec.Struct):
-    """A mask as compressed run lengths, as pycocotools writes them. size: [height, width], pixels."""
+    """A mask as compressed run lengths in the encoding of pycocotools. size: [height, width], pixels."""
 
     size: tuple[int, int]
     counts: str
@@ -59,7 +59,7 @@ class Category(msgspec.Struct):
 
 
 class Instances(msgspec.Struct):
-    """The file `instances.json`. info: how the images were made."""
+    """Content of the file `instances.json`. info: description of how the images were made."""
 
     images: list[Image]
     annotations: list[Annotation]
@@ -72,7 +72,7 @@ def _encode(ids, value, left, right, text):
     """Write the run lengths of `ids == value`, column by column, into `text`; return the number of bytes."""
     height = ids.shape[0]
     size, length, state = 0, left * height, False
-    before, last = 0, 0  # the two counts before
+    before, last = 0, 0  # the two previous counts: COCO stores differences to the count before last
     number = 0
     rest = (ids.shape[1] - right) * height
     for place in range((right - left) * height + 1):
@@ -102,7 +102,7 @@ def _encode(ids, value, left, right, text):
 
 @nb.njit(cache=True)
 def _decode(text, flat):
-    """Fill `flat` (columns one after the other) from run lengths; return the number of pixels that they tell."""
+    """Fill `flat` (columns one after the other) from run lengths; return the number of pixels they describe."""
     place, before, last, number, filled, size = 0, 0, 0, 0, False, 0
     while place < text.size:
         code, shift, more = 0, 0, True
@@ -131,7 +131,10 @@ def _decode(text, flat):
 
 
 def encode_mask(ids: np.ndarray, value: int, left: int, right: int) -> Segmentation:
-    """Return the mask `ids == value` of an image (H, W) int, whose pixels lie in the columns left to right - 1."""
+    """Return the run lengths of the mask `ids == value` in COCO's format.
+
+    ids: (H, W) int. The mask lies in the columns `left` (inclusive) to `right` (exclusive).
+    """
     height, width = ids.shape
     text = np.empty((right - left) * height * 4 + 16, np.uint8)
     return Segmentation(
@@ -173,7 +176,7 @@ def read_instances(folder: str | Path) -> Instances:
 
 
 def write_instances(folder: str | Path, instances: Instances) -> None:
-    """Write `instances.json` in a folder, whole or not at all."""
+    """Write `instances.json` into a folder atomically."""
     path = Path(folder) / INSTANCES
     made = path.with_suffix(".part")
     made.write_bytes(msgspec.json.encode(instances))

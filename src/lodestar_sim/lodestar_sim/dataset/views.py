@@ -1,4 +1,4 @@
-"""Colour images of a building with the object of every pixel, from any pose."""
+"""Colour images of a building from any pose, with the object id of every pixel."""
 
 from __future__ import annotations
 
@@ -13,10 +13,15 @@ from lodestar_sim.sensors import CameraConfig
 from lodestar_sim.shader import DAYLIGHT, Light, Shader
 from lodestar_sim.worlds.world import World
 
+RANDOM_LIGHT = 0.25  # standard deviation of the logarithm of the light's strength; chosen
+RANDOM_TINT = 0.06  # standard deviation of the logarithm of each channel's strength; chosen
+RANDOM_TILT = math.radians(1.5)  # rad, standard deviation of the camera's pitch and roll; chosen
+RANDOM_LIFT = 0.02  # m, standard deviation of the camera's height; chosen
+
 
 @dataclass(frozen=True)
 class View:
-    """An image and its truth.
+    """An image and its ground truth.
 
     rgb: (H, W, 3) uint8. ids: (H, W) int32, object or decal id, 0 = structure or nothing. depth: (H, W) uint16, mm
     along the optical axis without error, 0 = nothing.
@@ -27,18 +32,8 @@ class View:
     depth: np.ndarray
 
 
-@dataclass(frozen=True)
-class RandomConfig:
-    """Random changes of light and of the camera's pose. All values are chosen."""
-
-    light: float = 0.25  # standard deviation of the logarithm of the light's strength
-    tint: float = 0.06  # likewise of each channel
-    tilt: float = math.radians(1.5)  # rad, standard deviation of the camera's pitch and roll
-    lift: float = 0.02  # m, standard deviation of the camera's height
-
-
 class Camera:
-    """The simulated robot's camera in a building, at a size of images in pixels."""
+    """The simulated robot's camera in a building, with images of a given size in pixels."""
 
     def __init__(self, world: World, width: int, height: int) -> None:
         config = CameraConfig()
@@ -66,17 +61,17 @@ class Camera:
         return View(rgb, ids.reshape(size), depth_mm.reshape(size))
 
 
-def random_light(rng: np.random.Generator, config: RandomConfig = RandomConfig()) -> Light:
-    """Return light of another strength and tint."""
-    strength = np.exp(rng.normal(size=2) * config.light)
-    tint = np.exp(rng.normal(size=3) * config.tint)
+def random_light(rng: np.random.Generator) -> Light:
+    """Return light of random strength and tint."""
+    strength = np.exp(rng.normal(size=2) * RANDOM_LIGHT)
+    tint = np.exp(rng.normal(size=3) * RANDOM_TINT)
     lamp, ambient = (np.array(part) for part in (DAYLIGHT.lamp, DAYLIGHT.ambient))
     return Light(tuple(lamp * tint * strength[0]), tuple(ambient * tint * strength[1]))
 
 
-def random_shake(rng: np.random.Generator, config: RandomConfig = RandomConfig()) -> np.ndarray:
-    """Return (3,): pitch and roll, rad, and lift, m."""
-    return rng.normal(size=3) * (config.tilt, config.tilt, config.lift)
+def random_shake(rng: np.random.Generator) -> np.ndarray:
+    """Return a random displacement (3,) of the camera: pitch and roll, rad, and lift, m."""
+    return rng.normal(size=3) * (RANDOM_TILT, RANDOM_TILT, RANDOM_LIFT)
 
 
 def _tilted(pitch: float, roll: float) -> np.ndarray:

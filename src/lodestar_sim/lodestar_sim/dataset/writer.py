@@ -32,18 +32,18 @@ from lodestar_sim.worlds.catalogue import CATALOGUE, group_of
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.world import World
 
-_QUALITY = 95  # of JPEG files
+_QUALITY = 95  # JPEG quality, 0 to 100
 
 
 @dataclass(frozen=True)
 class DatasetConfig:
-    """Images that are written, and how."""
+    """Settings of the images: size, number per building, random light and shake, depth, file format."""
 
     width: int = 320  # pixels
     height: int = 240  # pixels
     per_building: int = 50  # images
     seed: int = 0  # of poses, light and shake
-    random: bool = True  # other light in every image, and a camera that shakes; else the simulator's own
+    random: bool = True  # random light and camera pose errors in each image; False: the simulator's own
     depth: bool = False  # write depth as well
     format: str = "jpg"  # jpg or png
 
@@ -58,7 +58,7 @@ class Building:
 
 @dataclass(frozen=True)
 class _Named:
-    """An annotation without numbers of its image and its class."""
+    """An annotation and its class name; ids of image and category are assigned later."""
 
     name: str
     record: Annotation
@@ -67,10 +67,11 @@ class _Named:
 def write_dataset(
     folder: Path, buildings: Sequence[Building], config: DatasetConfig, jobs: int, told: Callable[[str], None]
 ) -> Instances:
-    """Write images/ and `instances.json` in a folder that is empty or new; return the latter's content.
+    """Write images/ and `instances.json` in a folder that is empty or new; return the content of `instances.json`.
 
-    The same buildings and configuration give the same files with any number of jobs. Raises WorldError for a building
-    that does not exist or is named twice, OSError where the folder cannot be written.
+    The same buildings and configuration give the same files with any number of jobs. Raises WorldError for a
+    building that does not exist or is named twice, OSError if the folder cannot be written. told: called with
+    a sentence after each building.
     """
     stems = [_stem(building) for building in buildings]
     if len(set(stems)) < len(stems):
@@ -123,7 +124,7 @@ def _info(config: DatasetConfig) -> dict[str, Any]:
 def write_building(
     folder: Path, config: DatasetConfig, building: Building
 ) -> tuple[list[Image], list[list[_Named]]]:
-    """Write the images of one building; return them and the objects in each. Raises WorldError."""
+    """Write the images of one building; return their records and the objects in each image. Raises WorldError."""
     cv2.setNumThreads(1)
     rng = np.random.default_rng([config.seed, building.seed, *building.spec.encode()])
     world = world_from_spec(building.spec, building.seed)
@@ -158,7 +159,7 @@ def write_building(
 
 
 def _stem(building: Building) -> str:
-    """Return how the names of a building's files begin."""
+    """Return the prefix of a building's file names."""
     return f"{re.sub(r'[^A-Za-z0-9.]+', '-', building.spec).strip('-.')}-{building.seed}"
 
 

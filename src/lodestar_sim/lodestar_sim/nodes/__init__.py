@@ -1,1 +1,1 @@
-"""The two nodes of the simulator."""
+"""ROS nodes of the simulator."""

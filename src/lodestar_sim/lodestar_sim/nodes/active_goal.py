@@ -14,7 +14,7 @@ from lodestar_sim.nodes.navigation_messages import feedback_to_msg, result_to_ms
 
 
 class ActiveGoal:
-    """A goal that was accepted at `started`, seconds. path: the last published one, (N, 2)."""
+    """A goal accepted at `started`, seconds. path: the last published path, (N, 2) metres."""
 
     def __init__(self, handle: ServerGoalHandle, started: float) -> None:
         self.handle = handle
@@ -34,7 +34,7 @@ class ActiveGoal:
         self.handle.publish_feedback(feedback_to_msg(pose, now, now - self._started, step))
 
     def end(self, succeeded: bool, code: int, text: str) -> None:
-        """Send the result; a goal whose cancellation was requested ends as canceled."""
+        """Send the result; if cancellation was requested, the goal ends as canceled."""
 
         def finish(goal: ServerGoalHandle) -> NavigateToPose.Result:
             if goal.is_cancel_requested:

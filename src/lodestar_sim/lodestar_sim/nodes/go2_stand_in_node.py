@@ -1,4 +1,4 @@
-"""ROS shell around the Go2 stand-in: the robot's own protocol on one side, the simulator on the other."""
+"""ROS shell around the simulated Go2 (stand-in): connects the Go2's own topics with the simulator."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from lodestar_ros.conversions_sensors import cloud_from_msg, cloud_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare, declare_config
-from lodestar_sim.go2_protocol import Connection, MountConfig, SportService, TrapConfig, hung, own_body
+from lodestar_sim.go2_protocol import Connection, SportService, TrapConfig, hung, own_body
 
-PERIOD = 0.02  # s of real time between two looks at what is due
+PERIOD = 0.02  # s of real time between two deliveries of due messages
 
 
 class Go2StandInNode(LodestarNode):
-    """Be a Go2: sport requests in; states of sport service and motors, and LiDAR clouds out.
+    """Imitate a Go2: answer sport requests; publish sport state, motor state and LiDAR clouds.
 
     Subscribes: ``api/sport/request``, ``stand_in/odom``, ``stand_in/points``. Publishes: ``stand_in/cmd_vel``,
     ``api/sport/response``, ``sportmodestate``, ``lowstate``, ``utlidar/cloud``.
@@ -33,7 +33,6 @@ class Go2StandInNode(LodestarNode):
     def __init__(self, **kwargs):
         super().__init__("go2_stand_in", **kwargs)
         traps = self._traps = declare_config(self, TrapConfig, "traps.")
-        self._mount = declare_config(self, MountConfig, "lidar.")
         rng = np.random.default_rng(declare(self, "seed", int, 1))
         self._service = SportService(traps)
         self._states: Connection[SportModeState] = Connection(traps, rng)
@@ -94,12 +93,12 @@ class Go2StandInNode(LodestarNode):
 
     def _on_points(self, message: PointCloud2) -> None:
         now = stamp_from_msg(message.header.stamp)
-        points = np.concatenate([cloud_from_msg(message), own_body(self._mount)])
+        points = np.concatenate([cloud_from_msg(message), own_body()])
         stamp = self._clouds.stamp(now)
-        self._clouds.send(cloud_to_msg(hung(points, self._mount, self._traps), stamp, "utlidar_lidar"), now)
+        self._clouds.send(cloud_to_msg(hung(points, self._traps), stamp, "utlidar_lidar"), now)
 
     def _pass_on(self) -> None:
-        """Publish what has arrived, the motors' state, and the velocity with which the robot walks."""
+        """Publish due messages, the motors' state, and the walking velocity."""
         now = self.now
         for state in self._states.arrived(now):
             self._sport.publish(state)

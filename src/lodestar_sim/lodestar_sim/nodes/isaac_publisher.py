@@ -1,4 +1,4 @@
-"""The camera under the names and in the formats of Isaac Sim's ROS 2 bridge (isaac/contract.yaml)."""
+"""Publisher of the simulated camera with the topics and formats of Isaac Sim's ROS 2 bridge (isaac/contract.yaml)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMES = ("BACKGROUND", "UNLABELLED")  # Isaac Sim's own classes 0 and 1
 
 
 class IsaacCameraPublisher:
-    """Publish colour, depth in metres, one value per class with the table of classes, and one value per instance."""
+    """Publish colour, depth in metres, semantic labels with the table of classes, and instance labels."""
 
     def __init__(self, node: Node, width: int, height: int):
         self._size = (width or None, height or None)
@@ -28,7 +28,7 @@ class IsaacCameraPublisher:
             for name, profile in (
                 ("color", qos.SENSOR),
                 ("depth", qos.SENSOR),
-                ("semantic_segmentation", qos.EVENT),  # as its table: the bridge has one QoS for both
+                ("semantic_segmentation", qos.EVENT),  # same QoS as its table: the bridge has one for both
                 ("instance_segmentation", qos.SENSOR),
             )
         }
@@ -36,7 +36,7 @@ class IsaacCameraPublisher:
         self._table = node.create_publisher(String, "camera/semantic_segmentation/labels", qos.EVENT)
 
     def publish(self, sim: Simulator) -> bool:
-        """Render and publish; return False without subscribers."""
+        """Render and publish the current frame; return False without subscribers."""
         wanted = {name: p.get_subscription_count() > 0 for name, p in self._images.items()}
         self._info.publish(camera_to_msg(sim.config.sensors.camera.pinhole(*self._size), sim.stamp, OPTICAL))
         if not (any(wanted.values()) or self._table.get_subscription_count()):
@@ -59,13 +59,13 @@ class IsaacCameraPublisher:
 
 
 def class_labels(labels: np.ndarray, table: dict[int, dict[str, str]]) -> tuple[np.ndarray, dict[str, dict]]:
-    """Return one value per class (H, W) int32, and Isaac Sim's table of them, value -> {"class"}.
+    """Return each pixel's class value, (H, W) int32, and Isaac Sim's table of classes, value -> {"class"}.
 
     labels: (H, W) uint16, one value per object, 0 = none. table: value -> {"class", "caption"}.
     """
     names = [*_NAMES, *sorted({entry["class"] for entry in table.values()})]
     lookup = np.zeros(int(labels.max(initial=0)) + 1, np.int32)
-    lookup[1:] = 1  # without a name
+    lookup[1:] = 1  # UNLABELLED, unless the table has a name
     for value, entry in table.items():
         if value < len(lookup):
             lookup[value] = names.index(entry["class"])

@@ -37,7 +37,7 @@ def feedback_to_msg(
 
 
 def result_to_msg(code: int, text: str) -> NavigateToPose.Result:
-    """Return a result. Humble's has no fields; Jazzy's and later ones have code and text."""
+    """Return a result message. Humble's has no fields; from Jazzy on it has error code and text."""
     result = NavigateToPose.Result()
     for name, value in (("error_code", int(code)), ("error_msg", text)):
         if hasattr(result, name):

@@ -1,4 +1,4 @@
-"""Keeps simulated time from running ahead of real time, and measures how far it falls behind."""
+"""Pacing of simulated time by real time, and measurement of its delay."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Callable
 class Pacer:
     """Limit simulated time to `factor` times real time; 0 = no limit.
 
-    A slow step skips nothing: the reference moves on, so that the clock stays late and does not catch up. `clock` and
-    `sleep` are those of `time` by default.
+    `wait` forgets a delay above `SLACK`: simulated time stays late, and no step is skipped. `clock` and
+    `sleep` default to those of `time`.
     """
 
-    SLACK = 0.05  # s of delay that may be caught up
-    MAX_LATE = 0.2  # s that one longer step makes up; beyond it simulated time stays late
+    SLACK = 0.05  # s of delay that later steps may catch up
+    MAX_LATE = 0.2  # s of delay that one longer step may catch up; a larger delay remains
 
     def __init__(
         self,
@@ -27,11 +27,11 @@ class Pacer:
         self.overruns = 0
         self._factor = factor
         self._clock, self._sleep = clock, sleep
-        self._reference: tuple[float, float] | None = None  # real, simulated
+        self._reference: tuple[float, float] | None = None  # (real, simulated) seconds
         self._window: tuple[float, float] | None = None
 
     def wait(self, simulated: float) -> None:
-        """Return when simulated time may have come this far (seconds)."""
+        """Block until simulated time may reach `simulated` seconds."""
         now = self._clock()
         if self._reference is None:
             self._reference = self._window = (now, simulated)

@@ -45,8 +45,8 @@ def _odometry(parent: str, child: str, pose: np.ndarray, velocity: np.ndarray, s
 class StatePublisher:
     """Publish /clock, odom, TF and ground truth at every step, and the sensors' poses once.
 
-    robot_frames: false where a driver publishes odom -> base_link and the places of the range sensors. clock: false
-    where the stamps are of a clock that others have. scans: false where another node makes the scan.
+    robot_frames: false if a driver publishes odom -> base_link and the poses of the range sensors. clock: false
+    if stamps come from a clock that other nodes share. scans: false if another node publishes the scan.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class StatePublisher:
         self._tf = node.create_publisher(TFMessage, "/tf", qos.TF)
         self._tf_static = node.create_publisher(TFMessage, "/tf_static", qos.LATCHED)
         self._graph = None
-        if publish_map_to_odom and sim.robot.slam is not None:  # the stand-in for SLAM Toolbox
+        if publish_map_to_odom and sim.robot.slam is not None:  # SLAM stand-in
             self._graph = node.create_publisher(MarkerArray, TOPIC, qos.COMMAND)
         sensors, base = sim.config.sensors, sim.base_from_ground
         places: tuple[tuple[str, str, np.ndarray], ...] = (
@@ -118,7 +118,7 @@ class CameraPublisher:
         self._table = node.create_publisher(String, "camera/labels/table", qos.EVENT)
 
     def publish(self, sim: Simulator) -> bool:
-        """Render and publish; return False without subscribers."""
+        """Render and publish the current frame; return False without subscribers."""
         color, depth, labels, table = (
             publisher.get_subscription_count() > 0
             for publisher in (self._color, self._depth, self._labels, self._table)
@@ -148,7 +148,7 @@ def _table_of(stamp: float, labels: dict[int, dict[str, str]]) -> dict:
 
 
 class RangePublisher:
-    """Publish the 3-D LiDAR and the planar scan. scans: false where another node makes the scan."""
+    """Publish the 3-D LiDAR and the planar scan. scans: false if another node publishes the scan."""
 
     def __init__(self, node: Node, rate: float, scans: bool = True):
         self._period = 1.0 / rate

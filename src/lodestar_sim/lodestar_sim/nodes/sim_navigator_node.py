@@ -35,13 +35,13 @@ from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorError, N
 from lodestar_sim.nodes.active_goal import ActiveGoal
 from lodestar_sim.nodes.navigation_messages import path_to_msg
 
-PERIOD, POSE_HOLDS = 0.05, 0.5  # s, simulated: between commands; for which the newest transform is valid
-FEEDBACK_EVERY = 4  # commands
+PERIOD, POSE_HOLDS = 0.05, 0.5  # s, simulated: between two commands; validity of the newest transform
+FEEDBACK_EVERY = 4  # commands between two feedback messages
 ODOMETRY_PATIENCE = 5.0  # s of real time without odometry after which a goal is aborted
 
 
 class SimNavigatorNode(LodestarNode):
-    """Drive to poses on the grid; the odometry's stamps are the clock.
+    """Drive to poses on the grid. Time is taken from the stamps of odometry.
 
     Subscribes: ``grid``, ``costmap_filter_info``, ``odom``, TF. Publishes: ``cmd_vel`` (20 Hz, driving), ``plan``.
     Action: ``navigate_to_pose``; a new goal replaces the current one, as with Nav2.
@@ -52,10 +52,10 @@ class SimNavigatorNode(LodestarNode):
         self._navigator = Navigator(declare_part(self, NavigatorConfig))
         self._navigator.warm_up()
         self._stamped = declare(self, "cmd_vel_stamped", bool, False)
-        self._grid_holds = declare(self, "grid_holds", float, 6.0) or math.inf  # s, simulated; 0 = for ever
+        self._grid_holds = declare(self, "grid_holds", float, 6.0) or math.inf  # s, simulated; 0 = forever
         self._grid: OccupancyGrid2D | None = None
         self._goal: ActiveGoal | None = None
-        self._now = self._updated = self._grid_heard = 0.0  # s, by odometry
+        self._now = self._updated = self._grid_heard = 0.0  # s, stamps of odometry
         self._heard, self._updates = time.monotonic(), 0
         self._mailbox, self._keep_out = Mailbox(self), KeepOutInput(self)
         self._transforms = self.transforms(newest=True).buffer
@@ -94,13 +94,12 @@ class SimNavigatorNode(LodestarNode):
         self._navigator.set_goal(target)
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
-        """Stop the robot before the client gets the answer."""
+        """Stop the robot before the cancellation is accepted."""
         if self._goal is None or handle != self._goal.handle:
             return CancelResponse.REJECT
         self._navigator.cancel()
         self._send(np.zeros(3))
-        self._mailbox.expect()
-        self._mailbox.post(partial(self._conclude_cancelled, handle), done=True)
+        self._mailbox.post(partial(self._conclude_cancelled, handle))
         return CancelResponse.ACCEPT
 
     def _conclude_cancelled(self, handle: ServerGoalHandle) -> None:
@@ -138,7 +137,7 @@ class SimNavigatorNode(LodestarNode):
             self._conclude(NavigatorStatus.ABORTED, *error)
 
     def _conclude(self, status: NavigatorStatus, code: int = 0, text: str = "") -> None:
-        """Stop the robot and end the goal."""
+        """Stop the robot and end the goal with a result."""
         goal, self._goal = self._goal, None
         assert goal is not None
         self._send(np.zeros(3))

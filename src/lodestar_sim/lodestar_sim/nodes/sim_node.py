@@ -1,4 +1,4 @@
-"""ROS shell around `Simulator`: one thread steps it, publishes and controls the time."""
+"""ROS shell around `Simulator`: one thread steps it, publishes its data and paces simulated time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 from geometry_msgs.msg import Twist, TwistStamped
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.task import Future
 
 from lodestar_interfaces.msg import SimStatus
@@ -23,14 +24,19 @@ from lodestar_ros.workers import Mailbox
 from lodestar_sim.nodes.isaac_publisher import IsaacCameraPublisher
 from lodestar_sim.nodes.pacer import Pacer
 from lodestar_sim.nodes.publishers import OPTICAL, CameraPublisher, RangePublisher, StatePublisher
+from lodestar_sim.simulator import PHYSICS_STEP
 from lodestar_sim.starts import SimNodeConfig
+
+SILENCE_TIMEOUT = 0.5  # s of real time without a command, after which the robot is stopped; chosen
+CAMERA_RATE = 10.0  # Hz, of images; chosen
+LIDAR_RATE = 10.0  # Hz, of points and scan; chosen
 
 
 class SimNode(LodestarNode):
     """Simulate the building, the robot and its sensors.
 
-    Subscribes: ``cmd_vel_out``. Publishes: ``/clock`` (unless its clock is real), ``odom``, ``/tf``, ``camera/...``,
-    ``points``, ``scan`` (unless it plays Isaac Sim), ``sim/status``, ``sim/ground_truth``. Serves: ``sim/render_view``.
+    Subscribes: ``cmd_vel_out``. Publishes: ``/clock`` (unless `real_time`), ``odom``, ``/tf``, ``camera/...``,
+    ``points``, ``scan`` (unless `isaac_bridge`), ``sim/status``, ``sim/ground_truth``. Serves: ``sim/render_view``.
     """
 
     def __init__(self, **kwargs):
@@ -39,18 +45,14 @@ class SimNode(LodestarNode):
         try:
             self._sim = config.make_simulator()
             self._pacer = Pacer(config.real_time_factor)
-        except ValueError as error:  # WorldError too
+        except ValueError as error:  # includes WorldError
             raise ParameterError(str(error)) from error
         self._commands: deque[tuple[float, float, float]] = deque(maxlen=1)
-        self._silence_timeout = config.silence_timeout
         self._commanded = time.monotonic()
         self._views: deque[tuple[np.ndarray, Future]] = deque()
         self._mailbox = Mailbox(self)
         self._render_ms = 0.0
-        self._every = tuple(
-            max(1, round(1.0 / (rate * config.simulator.physics_step)))
-            for rate in (config.camera_rate, config.lidar_rate)
-        )
+        self._every = tuple(max(1, round(1.0 / (rate * PHYSICS_STEP))) for rate in (CAMERA_RATE, LIDAR_RATE))
         self._real_time = config.real_time
         self._state = StatePublisher(
             self,
@@ -62,13 +64,14 @@ class SimNode(LodestarNode):
         )
         camera = IsaacCameraPublisher if config.isaac_bridge else CameraPublisher
         self._camera = camera(self, config.camera_width, config.camera_height)
-        self._ranges = RangePublisher(self, config.lidar_rate, scans=not config.isaac_bridge)
+        self._ranges = RangePublisher(self, LIDAR_RATE, scans=not config.isaac_bridge)
         self._status = self.create_publisher(SimStatus, "sim/status", qos.EVENT)
         if config.cmd_vel_stamped:
             self.listen(TwistStamped, "cmd_vel_out", lambda m: self._on_command(m.twist), qos.COMMAND)
         else:
             self.listen(Twist, "cmd_vel_out", self._on_command, qos.COMMAND)
-        self.create_service(RenderView, "sim/render_view", self._on_render_view)
+        group = ReentrantCallbackGroup()  # a request under way must not block the node's other callbacks
+        self.create_service(RenderView, "sim/render_view", self._on_render_view, callback_group=group)
         self._running = True
         self._thread = threading.Thread(target=self._run, name="simulation")
         self.on_close(self._stop)
@@ -78,14 +81,13 @@ class SimNode(LodestarNode):
         self._commands.append((twist.linear.x, twist.linear.y, twist.angular.z))
 
     async def _on_render_view(self, request, response):
-        """Have the stepping thread render, so that the executor is not blocked."""
+        """Render the requested view in the simulation thread, so that the executor is not blocked."""
         try:
             pose = pose_from_msg(request.base_pose)
         except BadMessage as error:
             response.success, response.error_msg = False, str(error)
             return response
         future = Future(executor=self.executor)
-        self._mailbox.expect()
         self._views.append((pose, future))
         rgb, depth_mm = await future
         response.success = True
@@ -109,10 +111,10 @@ class SimNode(LodestarNode):
         if self._commands:
             self._commanded = now
             sim.set_command(*self._commands.popleft())
-        elif now - self._commanded > self._silence_timeout:  # the robot's own time-out is in simulated time
+        elif now - self._commanded > SILENCE_TIMEOUT:  # real time, unlike the robot's own timeout
             sim.set_command(0.0, 0.0, 0.0)
         if self._real_time:
-            sim.step(self._pacer.behind(sim.time) + sim.config.physics_step)
+            sim.step(self._pacer.behind(sim.time) + PHYSICS_STEP)
         else:
             sim.step()
         self._pacer.wait(sim.time)
@@ -129,7 +131,7 @@ class SimNode(LodestarNode):
         while self._views:
             pose, future = self._views.popleft()
             view = sim.render_view(pose)
-            self._mailbox.post(partial(future.set_result, view), done=True)
+            self._mailbox.post(partial(future.set_result, view))
         factor = self._pacer.report(sim.time)
         if factor is not None:
             self._publish_status(factor)

@@ -13,7 +13,7 @@ from lodestar_sim.worlds.top_view import draw_world
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return exit status 0 if the world is valid, 2 with a message if it is not."""
+    """Draw, save and check a world. Returns exit status 0 if it is valid, else 2, with a message printed."""
     parser = argparse.ArgumentParser(prog="python -m lodestar_sim.worlds", description=__doc__)
     parser.add_argument(
         "spec",

@@ -7,7 +7,7 @@ import numpy as np
 from lodestar_sim.worlds.plan import Plan
 from lodestar_sim.worlds.rows import lock, turned, two_rows
 
-#: label -> range of widths, cells, upper end excluded
+#: Room label -> range of widths, cells, upper end excluded.
 WIDTHS = {
     "living room": (52, 64),
     "kitchen": (36, 44),
@@ -28,7 +28,7 @@ FINISHES = {
 def apartment_plan(rng: np.random.Generator, locked: bool = False, turns: bool = True) -> Plan:
     """Return a plan of six to eight rooms with doors of 0.9 to 1.1 m; if `locked`, one bedroom is inaccessible.
 
-    turns: its hall may run along y.
+    turns: whether the hall may run along y.
     """
     north, south = ["living room", "kitchen"], ["bedroom", "bathroom", "bedroom"]
     north += ["study"] if rng.random() < 0.75 else []

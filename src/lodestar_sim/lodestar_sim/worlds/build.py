@@ -26,7 +26,7 @@ WET_ROOMS = ("bathroom", "kitchen", "kitchenette", "toilets", "corridor", "laund
 
 @dataclass
 class Site:
-    """A plan being furnished. spaces: by room id, created on first use."""
+    """A floor plan that is being furnished. spaces: free floor by room id, created on first use."""
 
     plan: Plan
     furnisher: Furnisher
@@ -34,11 +34,11 @@ class Site:
 
     @property
     def rng(self) -> np.random.Generator:
-        """Return the only source of randomness."""
+        """Return the furnisher's random generator, the only source of randomness."""
         return self.furnisher.rng
 
     def space(self, room: int) -> RoomSpace:
-        """Return the room's floor, created at the first call."""
+        """Return the record of a room's free floor, created at the first call."""
         if room not in self.spaces:
             self.spaces[room] = RoomSpace(self.plan, room)
         return self.spaces[room]
@@ -47,7 +47,7 @@ class Site:
 def build_world(name: str, kind: str, site: Site, seed: int, ground: frozenset[str] = frozenset()) -> World:
     """Return the furnished building, without objects that cannot be approached and seen.
 
-    ground: of "stairs" that lead down, "hole" and "sills", what its floor has.
+    ground: features of the floor, any of "stairs" (leading down), "hole" and "sills".
     """
     station = place_station(site)
     found = [
@@ -73,7 +73,7 @@ def build_world(name: str, kind: str, site: Site, seed: int, ground: frozenset[s
         objects=site.furnisher.objects,
     )
     start = _in_front(station) if station else roomiest(plan, site.furnisher.made)
-    unlocked = replace(  # objects behind a locked door are checked as if it were open
+    unlocked = replace(  # objects behind a locked door are checked with the door open
         world,
         start=start,
         charging_station=station.thing.id if station else 0,
@@ -91,10 +91,10 @@ def furnished_storey(
     start: tuple[float, float, float] | None = None,
     holes: np.ndarray | None = None,
 ) -> World:
-    """Return one storey of a building, whose floor is z = 0, without objects that cannot be approached and seen.
+    """Return a furnished storey with its floor at z = 0, without objects that cannot be approached and seen.
 
-    start: where it is entered; without one it has a charging station, from which it is. holes: (rows, columns) bool of
-    the plan, without floor.
+    start: pose (x, y, yaw) of a robot that enters the storey; None = in front of a new charging station.
+    holes: (rows, columns) bool on the plan, cells without floor.
     """
     plan, station = site.plan, place_station(site) if start is None else None
     for room in plan.labels:
@@ -116,7 +116,7 @@ def furnished_storey(
 
 
 def furnish_room(site: Site, room: int) -> None:
-    """Place the objects of the room's program as far as they fit."""
+    """Place the objects of the room's furnishing program, as far as they fit."""
     space, placed = site.space(room), dict[str, list[Made]]()
     for put in PROGRAMS.get(space.label, ()):
         if site.rng.random() >= put.chance:
@@ -174,7 +174,7 @@ def _at_home(label: str, places: tuple[str, ...]) -> list[Category]:
 
 
 def place_station(site: Site) -> Made | None:
-    """Place the charging station with free floor in front of it; return None if no room has space."""
+    """Place and return the charging station, with free floor in front of it; None if no room has space."""
     plan = site.plan
     order = sorted(plan.labels, key=lambda r: (plan.labels[r] not in STATION_ROOMS, -site.space(r).area))
     for room in order[:4]:
@@ -194,7 +194,10 @@ def _in_front(station: Made) -> tuple[float, float, float]:
 
 
 def prune(world: World) -> World:
-    """Return the world without objects that cannot be approached and seen from its start, and without their loads."""
+    """Return the world without objects that the robot cannot approach and see, and those standing on them.
+
+    Only poses that the robot can reach from the world's start count.
+    """
     for _ in range(3):
         truth = Truth(world)
         lost = {thing.id for thing in world.objects if not len(truth.views(thing))}
@@ -228,7 +231,10 @@ def _with_decal(world: World, site: Site) -> World:
 
 
 def roomiest(plan: Plan, made: list[Made]) -> tuple[float, float, float]:
-    """Return the most spacious free pose near the middle, along the longer side; WorldError if there is none."""
+    """Return a start pose (x, y, yaw) clear of obstacles and near the middle, heading along the longer side.
+
+    Raises WorldError if no free place is 0.9 m wide.
+    """
     x0, y0, x1, y1 = plan.bounds
     free = np.kron(plan.free & (plan.rooms > 0), np.ones((2, 2), np.uint8)).astype(np.uint8)
     res = (x1 - x0) / free.shape[1]

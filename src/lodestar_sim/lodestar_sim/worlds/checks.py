@@ -28,19 +28,19 @@ IN_WALLS = (
     "blind",
     "curtain",
     "radiator",
-)  # last word of a category
+)  # last words of categories that may overlap walls
 MAX_ID = 65535  # label images have 16 bits
 
 
 def check_world(world: World) -> None:
-    """Raise WorldError with all problems if the world cannot be used."""
+    """Raise WorldError, which lists all problems, if the world is invalid."""
     problems = list(world_problems(world))
     if problems:
         raise WorldError.of(problems)
 
 
 def world_problems(world: World) -> Iterator[str]:
-    """Return all problems that prevent the world's use, one sentence each."""
+    """Yield one sentence for each problem that makes the world invalid."""
     x0, y0, x1, y1 = world.bounds
     if not all(math.isfinite(v) for v in (*world.bounds, *world.start)) or x1 <= x0 or y1 <= y0:
         yield "bounds must be finite x0, y0, x1, y1 with x0 < x1 and y0 < y1, and start finite"
@@ -160,17 +160,17 @@ def _event_problems(world: World, event: Event) -> Iterator[str]:
 
 
 def belongs_in_wall(thing: WorldObject) -> bool:
-    """Return whether an object is mounted, or of a kind that is built into walls, so that it may overlap them."""
+    """Return whether an object may overlap walls: it is mounted or of a category that is built into walls."""
     return thing.mounted or thing.category.split()[-1:] in [[word] for word in IN_WALLS]
 
 
 def overlaps(world: World, tolerance: float = TOLERANCE) -> Iterator[tuple[int, int]]:
-    """Return pairs of ids (0 = wall) whose meshes overlap by more than `tolerance`.
+    """Yield pairs of ids (0 = wall) whose meshes overlap by more than `tolerance`.
 
     Objects may reach into walls by WALL_TOLERANCE, and objects that belong in walls by any depth.
 
-    If two objects' boxes overlap and neither stands on or in the other, the meshes must not touch, and
-    neither may be enclosed by the other: a box fits between the legs of a table, not in the body of a sofa.
+    Two objects also overlap if one encloses the other, unless one stands on or in the other: a box may stand
+    between the legs of a table, but not in the body of a sofa.
     """
     things = world.objects
     meshes = [world.placed_mesh(thing) for thing in things]
@@ -194,7 +194,7 @@ def overlaps(world: World, tolerance: float = TOLERANCE) -> Iterator[tuple[int, 
 
 
 def _related(a: WorldObject, b: WorldObject) -> bool:
-    """Return whether one stands on or in the other, or both in one object with compartments."""
+    """Return whether one of two objects stands on or in the other."""
     return bool({a.id} & {b.supported_by, b.contained_in} or {b.id} & {a.supported_by, a.contained_in})
 
 
@@ -202,7 +202,7 @@ def meshes_meet(a: Mesh, b: Mesh, tolerance: float) -> bool:
     """Return whether two surfaces cross after the smaller is shrunk by `tolerance` on all sides."""
     import open3d
 
-    if np.prod(np.subtract(*a.bounds)) < np.prod(np.subtract(*b.bounds)):  # both negative: a is the larger
+    if np.prod(np.subtract(*a.bounds)) < np.prod(np.subtract(*b.bounds)):  # swap so that `a` is the smaller
         a, b = b, a
     low, high = a.bounds
     middle, half = (low + high) / 2, np.maximum((high - low) / 2, 1e-6)
@@ -219,7 +219,10 @@ def meshes_meet(a: Mesh, b: Mesh, tolerance: float) -> bool:
 
 
 def shuts_in(outer: Mesh, inner: Mesh) -> bool:
-    """Return whether every ray from the middle of `inner`, along axes and diagonals, meets `outer`."""
+    """Return whether `outer` encloses `inner`.
+
+    All rays from the middle of `inner` along axes and diagonals must hit `outer`.
+    """
     import open3d
 
     scene = open3d.t.geometry.RaycastingScene()

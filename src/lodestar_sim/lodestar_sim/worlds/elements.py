@@ -1,4 +1,4 @@
-"""Records of what a building is made of: walls, floors, ceilings, ramps and what is painted on floors and walls."""
+"""Records of a building's elements: walls, floors, ceilings, ramps, and marks painted on floors and walls."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Slab:
 
 @dataclass(frozen=True)
 class Ramp:
-    """A sloping rectangle of floor, metres: at height z0 where `along` ("x" or "y") begins and z1 where it ends."""
+    """A sloping rectangle of floor, metres, from height z0 to z1 in direction `along` ("x" or "y")."""
 
     x0: float
     y0: float
@@ -51,7 +51,7 @@ class Ramp:
 
 @dataclass(frozen=True)
 class Decal:
-    """A flat mark on the floor: an ellipse of `size` (x, y) about `center`. `id` is unique among objects too."""
+    """A flat mark on the floor: an ellipse of `size` (x, y) about `center`. `id`: not used by an object."""
 
     id: int
     category: str
@@ -67,8 +67,8 @@ class Sign:
     """A plate painted on a wall: it has a colour image and no geometry of its own.
 
     text: lines are separated by a line break. center: (x, y, z). yaw: of its normal. size: (width, height).
-    letter_height: of a capital letter. mirrored: painted as in a mirror, which nobody should read. room: id of the
-    room that it names, 0 = none.
+    letter_height: of a capital letter, metres. mirrored: painted in mirror writing, as seen in a mirror.
+    room: id of the room named by the sign, 0 = none.
     """
 
     kind: str
@@ -84,5 +84,5 @@ class Sign:
 
     @property
     def normal(self) -> tuple[float, float, float]:
-        """Return the unit normal in map, out of the wall."""
+        """Return the unit normal in map, pointing out of the wall."""
         return math.cos(self.yaw), math.sin(self.yaw), 0.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-_SHOWN = 100  # problems listed in a message
+_SHOWN = 100  # largest number of problems listed in a message
 
 
 class WorldError(ValueError):
-    """The world is not valid; the message says what to change and where.
+    """The world is not valid; the message names the faulty record and the fix.
 
     problems: one sentence per problem; the message joins them.
     """
@@ -19,7 +19,7 @@ class WorldError(ValueError):
 
     @classmethod
     def of(cls, problems: Sequence[str], where: str = "") -> WorldError:
-        """Return one error for all problems, found in `where`."""
+        """Return one error for all problems. where: file or record in which they were found."""
         prefix = f"{where}: " if where else ""
         if len(problems) == 1:
             return cls(f"{prefix}{problems[0]}", problems)

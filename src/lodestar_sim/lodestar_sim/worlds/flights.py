@@ -10,14 +10,14 @@ from lodestar_sim.worlds.mesh import Assembly, Mesh
 from lodestar_sim.worlds.terrain import CLIMB
 
 LABEL = "stairs"
-_SIDE = 0.05  # m, a cell of the terrain
+_SIDE = 0.05  # m, cell size of the terrain
 
 
 @dataclass(frozen=True)
 class Flight:
-    """A straight flight in map, metres, which rises along `along` ("x" or "y") from z0 to z1.
+    """A straight flight of stairs in map, metres, which rises along `along` ("x" or "y") from z0 to z1.
 
-    id: of its triangles, for labels. Raises WorldError for steps that are higher than a Go2 climbs.
+    id: object id of its triangles, for labels. Raises WorldError if the steps are too high for a Go2.
     """
 
     id: int
@@ -61,9 +61,9 @@ class Flight:
 
     @property
     def slope(self) -> Ramp:
-        """Return the ramp through the edges of the steps, on which the feet of a robot's gait are on average.
+        """Return the ramp through the edges of the steps, the average height of a walking robot's feet.
 
-        It reaches a cell of the terrain into the walls at its sides, so that what ends there lies on it.
+        It extends one terrain cell into the walls at its sides, so that the boundary cells are covered.
         """
         if self.along == "y":
             return Ramp(
@@ -72,11 +72,11 @@ class Flight:
         return Ramp(self.x0 - self.tread, self.y0 - _SIDE, self.x1, self.y1 + _SIDE, self.z0, self.z1, "x")
 
     def shifted(self, dz: float) -> Flight:
-        """Return the flight `dz` metres higher."""
+        """Return a copy of the flight, raised by `dz` metres."""
         return replace(self, z0=self.z0 + dz, z1=self.z1 + dz)
 
     def mesh(self) -> Mesh:
-        """Return its solid steps."""
+        """Return the mesh of the solid steps."""
         assembly = Assembly("gray", "concrete")
         for step in range(self.steps - 1):
             near, far = step * self.tread, (step + 1) * self.tread

@@ -12,24 +12,24 @@ from lodestar.grid.map_images import BadMapFile, read_map_image
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.plan import CELL, Door, Plan
 
-PASSAGE = 0.35  # m, half the narrowest passage that connects
-SEEDS = (1.05, 0.75, 0.55)  # m from walls beyond which floor is the core of a room
+PASSAGE = 0.35  # m, half the width of the narrowest passage that connects rooms
+SEEDS = (1.05, 0.75, 0.55)  # m from walls beyond which floor belongs to the core of a room
 SMALLEST = 2.5  # m2, smaller pieces join a neighbour
-DOORWAY = 2.6  # m, largest border between rooms that is a door
-FREE_VALUE = 254  # in occ_map.npy
-RESOLUTIONS = (0.01, 0.5)  # m per pixel of a map that becomes a world; chosen
+DOORWAY = 2.6  # m, longest border between rooms that counts as a door
+FREE_VALUE = 254  # value of free cells in occ_map.npy
+RESOLUTIONS = (0.01, 0.5)  # m per pixel, allowed range of source maps; chosen
 
 
 @dataclass(frozen=True)
 class RoomKinds:
-    """Room labels of a kind of building by size; labels of one size alternate in a random order.
+    """Room labels for a kind of building; rooms of one size class take its labels in turn.
 
-    largest, smallest: labels of the largest and then the smallest rooms, before all others.
+    largest, smallest: labels for the building's largest and smallest rooms, which take precedence.
     """
 
-    small: tuple[str, ...]  # below 9 m2
-    medium: tuple[str, ...]  # below 42 m2
-    large: tuple[str, ...]
+    small: tuple[str, ...]  # labels of rooms below 9 m2
+    medium: tuple[str, ...]  # labels of rooms below 42 m2
+    large: tuple[str, ...]  # labels of larger rooms
     corridor: str
     largest: tuple[str, ...] = ()
     smallest: tuple[str, ...] = ()
@@ -71,7 +71,10 @@ KINDS = {
 
 @dataclass(frozen=True)
 class FloorMap:
-    """free: (rows, columns) bool, row 0 at the lowest y. resolution: m. origin: (x, y) of cell (0, 0)'s corner."""
+    """A map of free floor. free: (rows, columns) bool, row 0 at the lowest y. resolution: metres per cell.
+
+    origin: (x, y) of cell (0, 0)'s corner, metres.
+    """
 
     free: np.ndarray
     resolution: float
@@ -79,7 +82,7 @@ class FloorMap:
 
 
 def read_arrays(folder: Path) -> FloorMap:
-    """Return the map of occ_map.npy and valid_space.npy at 0.1 m per cell, centred on the origin."""
+    """Return the map stored in occ_map.npy and valid_space.npy, 0.1 m per cell, centred on the origin."""
     arrays = []
     for name in ("occ_map.npy", "valid_space.npy"):
         try:
@@ -110,7 +113,7 @@ def read_ros_map(path: Path) -> FloorMap:
 
 
 def floor_plan(source: FloorMap, rng: np.random.Generator, kind: str = "office") -> Plan:
-    """Return rooms with the labels of a kind of building, and doorways; unreachable floor stays empty."""
+    """Return the plan of a map: rooms labelled for a kind of building, and doorways; unreachable floor stays empty."""
     free, origin = _on_lattice(source)
     reach = _connected(free)
     if reach.sum() * CELL**2 < 10.0:
@@ -124,7 +127,10 @@ def floor_plan(source: FloorMap, rng: np.random.Generator, kind: str = "office")
 
 
 def _on_lattice(source: FloorMap) -> tuple[np.ndarray, tuple[float, float]]:
-    """Return free cells at CELL with a solid border; a cell is free if all that it covers is free."""
+    """Return the free cells, resampled to CELL metres, with a solid border, and the origin (x, y).
+
+    A cell is free if its whole area is free in the source.
+    """
     free = source.free.astype(np.float32)
     if abs(source.resolution - CELL) > 1e-6:
         scale = source.resolution / CELL
@@ -141,7 +147,7 @@ def _distance(mask: np.ndarray) -> np.ndarray:
 
 
 def _connected(free: np.ndarray) -> np.ndarray:
-    """Return the free cells around the largest area that a robot can walk through."""
+    """Return (rows, columns) bool: free cells around the largest connected area that a robot can walk through."""
     wide = (_distance(free) >= PASSAGE).astype(np.uint8)
     _, labels, stats, _ = cv2.connectedComponentsWithStats(wide, connectivity=4)
     if len(stats) < 2:
@@ -154,7 +160,7 @@ def _connected(free: np.ndarray) -> np.ndarray:
 
 
 def _segment(reach: np.ndarray) -> np.ndarray:
-    """Return (rows, columns) uint16: room of each cell, 0 = none, by a watershed of the distance from walls."""
+    """Return (rows, columns) uint16: each cell's room id, 0 = none, by a watershed of the wall distance."""
     from skimage.segmentation import watershed
 
     distance = _distance(reach)
@@ -170,7 +176,10 @@ def _segment(reach: np.ndarray) -> np.ndarray:
 
 
 def _merged(rooms: np.ndarray) -> np.ndarray:
-    """Merge rooms below SMALLEST into the neighbour with the longest border; ids count up from 1."""
+    """Return the room ids of the cells, with each room below SMALLEST merged into a neighbour.
+
+    The neighbour is the one with the longest common border. The new ids count up from 1.
+    """
     for _ in range(int(rooms.max())):
         areas = np.bincount(rooms.ravel(), minlength=2) * CELL**2
         areas[0] = np.inf
@@ -186,7 +195,7 @@ def _merged(rooms: np.ndarray) -> np.ndarray:
 
 
 def _labels(rooms: np.ndarray, rng: np.random.Generator, kinds: RoomKinds) -> dict[int, str]:
-    """Return each room's label by size and shape; labels of one size alternate in a random order."""
+    """Return room id -> label, by the room's size and shape; see `RoomKinds`."""
     by_size = (("s", kinds.small), ("m", kinds.medium), ("l", kinds.large))
     turns = {name: list(rng.permutation(choices)) for name, choices in by_size}
     labels: dict[int, str] = {}
@@ -210,7 +219,7 @@ def _labels(rooms: np.ndarray, rng: np.random.Generator, kinds: RoomKinds) -> di
 
 
 def _doors(plan: Plan) -> list[Door]:
-    """Return the borders between rooms as rectangles."""
+    """Return one door, with its rectangle, for each border between two rooms."""
     rooms = plan.rooms.astype(np.int32)
     pairs: dict[tuple[int, int], np.ndarray] = {}
     for dr, dc in ((0, 1), (1, 0)):

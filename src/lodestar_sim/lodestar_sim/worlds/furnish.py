@@ -16,15 +16,15 @@ from lodestar_sim.worlds.world import WorldObject
 
 GAP = 0.02  # m between an object and the wall behind it
 ATTEMPTS = 40
-ROW_PITCH, ROW_AISLE, ROW_GAP = 1.62, 1.6, 0.85  # m, from desk to desk, between rows, after two columns
+ROW_PITCH, ROW_AISLE, ROW_GAP = 1.62, 1.6, 0.85  # m, between desks, rows, pairs of columns
 TOP_REACH = 0.16  # m from the front edge within which small objects stand, so that a low camera sees them
-OUTWARD = ("window", "curtain")  # categories on outer walls only
+OUTWARD = ("window", "curtain")  # categories mounted on outer walls only
 MAX_HEIGHT = 1.5  # m, highest base of an object that can be a target
 
 
 @dataclass
 class Made:
-    """A placed object and its remaining free surfaces."""
+    """A placed object. box: its bounding rectangle from above, metres. taken: used areas of its surfaces."""
 
     thing: WorldObject
     box: Box
@@ -33,7 +33,7 @@ class Made:
 
 
 class Furnisher:
-    """Create and place objects; all randomness comes from `rng`, ids count up from 1."""
+    """Create and place objects. All randomness comes from `rng`; ids count up from 1."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
@@ -42,14 +42,14 @@ class Furnisher:
         self._next = 1
 
     def on_another_storey(self) -> Furnisher:
-        """Return a furnisher of another storey, whose ids follow those of this one."""
+        """Return an empty furnisher for another storey; its ids continue after those used here."""
         other = Furnisher(self.rng)
         other._next = self._next
         return other
 
     @property
     def objects(self) -> tuple[WorldObject, ...]:
-        """Return everything placed so far."""
+        """Return all objects placed so far."""
         return tuple(m.thing for m in self.made)
 
     def new_id(self) -> int:
@@ -58,7 +58,10 @@ class Furnisher:
         return self._next - 1
 
     def design(self, name: str, color: str = "", word: str | None = None) -> WorldObject:
-        """Return an object of this category at the origin, with random variant, size and colour, and id 0."""
+        """Return an object of category `name` at the origin, with id 0 and random variant, size and colour.
+
+        color, word: choose the colour and, if there is one, the variant with this caption word.
+        """
         kind = CATALOGUE[name]
         variants = [v for v in kind.variants if word is None or v.word == word] or list(kind.variants)
         variant = variants[int(self.rng.integers(len(variants)))]
@@ -83,7 +86,7 @@ class Furnisher:
     # -- on the floor ------------------------------------------------------------------------------------------
 
     def against_wall(self, space: RoomSpace, thing: WorldObject, corner: bool = False) -> Made | None:
-        """Place it with its back to a wall; return None if it fits nowhere."""
+        """Place an object with its back to a wall, or in a corner; return None if it fits nowhere."""
         sides = [s for s in space.walls if s.end - s.start >= thing.size[1] + 0.02]
         if not sides:
             return None
@@ -103,7 +106,10 @@ class Furnisher:
         return None
 
     def free_standing(self, space: RoomSpace, thing: WorldObject, centre: bool = False) -> Made | None:
-        """Place it anywhere on the floor, square to the room; `centre`: near the middle."""
+        """Place an object on the floor, parallel to the room's walls; return None if it fits nowhere.
+
+        centre: near the middle of the room.
+        """
         x0, y0, x1, y1 = space.rect
         for _ in range(ATTEMPTS):
             if centre:
@@ -118,11 +124,11 @@ class Furnisher:
         return None
 
     def in_rows(self, space: RoomSpace, thing: WorldObject) -> Made | None:
-        """Place it at the next free place of a block of rows with one heading; return None if all are taken."""
+        """Place an object at the next free place in parallel rows; return None if no place is free."""
         x0, y0, x1, y1 = space.rect
         along_x = x1 - x0 >= y1 - y0
         pitch, aisle = ROW_PITCH, thing.size[0] + ROW_AISLE
-        yaw = 0.0 if along_x else math.pi / 2  # rows lie across the longer side
+        yaw = 0.0 if along_x else math.pi / 2  # rows run across the longer side
         far, wide = (x1 - x0, y1 - y0) if along_x else (y1 - y0, x1 - x0)
         for row in range(int((far - 2.0) // aisle)):
             for column in range(int((wide - 1.8) // pitch)):
@@ -137,14 +143,17 @@ class Furnisher:
     def before(
         self, space: RoomSpace, thing: WorldObject, anchor: Made, gap: float = 0.06, facing: bool = True
     ) -> Made | None:
-        """Place it in front of another object, turned towards it if `facing`."""
+        """Place an object in front of the anchor, facing it if `facing`; return None if it does not fit."""
         base = anchor.thing.pose[3]
         return self._beside(space, thing, anchor, base, gap, base + (math.pi if facing else 0.0))
 
     def beside(
         self, space: RoomSpace, thing: WorldObject, anchor: Made, gap: float = 0.05, seated: bool = False
     ) -> Made | None:
-        """Place it to the left or the right of another object, backs aligned; `seated`: turned towards it."""
+        """Place an object to the left or right of the anchor; return None if it does not fit.
+
+        seated: it faces the anchor; otherwise their backs are aligned.
+        """
         base = anchor.thing.pose[3]
         sides = [math.pi / 2, -math.pi / 2]
         if self.rng.random() < 0.5:
@@ -157,7 +166,7 @@ class Furnisher:
         return None
 
     def around(self, space: RoomSpace, thing: WorldObject, anchor: Made, gap: float = 0.05) -> Made | None:
-        """Place it at any side of a table, turned towards it."""
+        """Place an object at any side of the anchor, facing it; return None if it does not fit."""
         base = anchor.thing.pose[3]
         for turn in self.rng.permutation(4):
             direction = base + float(turn) * math.pi / 2
@@ -176,7 +185,10 @@ class Furnisher:
         yaw: float,
         align_back: bool = False,
     ) -> Made | None:
-        """Place it `gap` from the anchor's box in `direction` (square to the anchor)."""
+        """Place an object `gap` metres or little more from the anchor's box; return None if it does not fit.
+
+        direction: from the anchor to the object, radians in map, at a right angle to a side of the box.
+        """
         other = anchor.thing
         turned = direction - other.pose[3]
         reach = other.size[0] / 2 if abs(math.cos(turned)) > 0.5 else other.size[1] / 2
@@ -204,13 +216,13 @@ class Furnisher:
     def stand(
         self, space: RoomSpace, thing: WorldObject, pose: tuple[float, float, float, float]
     ) -> Made | None:
-        """Place it at a pose on the floor; return None if it does not fit or would block access to something."""
+        """Place an object on the floor at a pose; None if it does not fit or makes another unreachable."""
         return self._try(space, thing, pose)
 
     def _try(
         self, space: RoomSpace, thing: WorldObject, pose: tuple[float, float, float, float]
     ) -> Made | None:
-        """Place it if it fits and everything stays reachable."""
+        """Place an object if it fits and all objects stay reachable, else return None."""
         pose = (round(pose[0], 3), round(pose[1], 3), round(pose[2], 3), round(_wrapped(pose[3]), 6))
         box = plan_box(thing.size, pose)
         if not space.fits(box) or any(_overlap(box, b) and z0 < thing.size[2] for b, z0, _ in self.mounted):
@@ -234,7 +246,10 @@ class Furnisher:
     # -- on walls ----------------------------------------------------------------------------------------------
 
     def mount(self, space: RoomSpace, thing: WorldObject, height: float) -> Made | None:
-        """Mount it on a wall, its lower edge at `height`, clear of objects below; return None if there is no room."""
+        """Mount an object on a wall, its lower edge at `height` metres, clear of other objects.
+
+        Return None if it fits nowhere.
+        """
         sides = [s for s in space.walls if s.end - s.start >= thing.size[1] + 0.1]
         for _ in range(ATTEMPTS if sides else 0):
             side = sides[int(self.rng.integers(len(sides)))]
@@ -269,11 +284,12 @@ class Furnisher:
         walkable = space.walkable()
         return space.reachable([box], walkable) if walkable.any() else False
 
-    # -- on and in things --------------------------------------------------------------------------------------
+    # -- on and in objects ------------------------------------------------------------------------------------
 
     def put_on(self, thing: WorldObject, anchor: Made) -> Made | None:
-        """Place it on a surface or in a compartment of another object, near the front; return None if it does not
-        fit.
+        """Place an object on a surface or in a compartment of the anchor, near its front.
+
+        Return None if it fits nowhere.
         """
         shape = load_shape(anchor.thing.mesh, anchor.thing.size, anchor.thing.color, anchor.thing.material)
         order = self.rng.permutation(len(shape.surfaces))
@@ -296,7 +312,10 @@ class Furnisher:
         return None
 
     def _spot(self, thing: WorldObject, surface: Surface) -> tuple[tuple[float, float], float] | None:
-        """Return a place for an object on a surface, in the owner's frame, and its yaw."""
+        """Return a random place (x, y) and yaw for an object on a surface; None if the surface is too small.
+
+        Both are in the frame of the object that has the surface. The place may be occupied.
+        """
         turn = 0.0 if surface.inside or max(thing.size) > 0.45 else 0.25
         yaw = float(self.rng.uniform(-turn, turn))
         foot = plan_box(thing.size, (0.0, 0.0, 0.0, yaw))
@@ -326,7 +345,7 @@ class Furnisher:
 
 
 def plan_box(size: tuple[float, float, float], pose: tuple[float, float, float, float]) -> Box:
-    """Return the bounding rectangle in plan of a box of `size` at a pose, metres."""
+    """Return the bounding rectangle x0, y0, x1, y1, metres, of a box of `size` at a pose (x, y, z, yaw)."""
     c, s = abs(math.cos(pose[3])), abs(math.sin(pose[3]))
     hx, hy = (size[0] * c + size[1] * s) / 2, (size[0] * s + size[1] * c) / 2
     return pose[0] - hx, pose[1] - hy, pose[0] + hx, pose[1] + hy

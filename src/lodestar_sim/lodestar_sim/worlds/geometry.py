@@ -1,4 +1,4 @@
-"""All geometry that rays can hit, as flat arrays."""
+"""Geometry of a world for ray casting, as flat arrays."""
 
 from __future__ import annotations
 

@@ -43,9 +43,9 @@ class Mesh:
 
 @dataclass(frozen=True)
 class Surface:
-    """A horizontal surface that can support objects, in the object's frame, metres.
+    """A horizontal surface that can support other objects, in its object's frame, metres.
 
-    inside: it is a compartment, closed above at z + headroom.
+    inside: whether it is the floor of a compartment, closed above at z + headroom.
     """
 
     x0: float
@@ -66,7 +66,7 @@ class Shape:
 
 
 class Assembly:
-    """Collect parts; colour and material default to the object's own."""
+    """Collect the parts of an object's mesh. A part without colour or material takes the object's own."""
 
     def __init__(self, color: str, material: str) -> None:
         self._color, self._material = color, material
@@ -211,11 +211,11 @@ class Assembly:
         headroom: float = math.inf,
         inside: bool = False,
     ) -> None:
-        """Add a supporting surface at height `z` between two corners in plan."""
+        """Add a horizontal supporting surface at height `z` between two corners (x, y)."""
         self._surfaces.append(Surface(low[0], low[1], high[0], high[1], z, headroom, inside))
 
     def mesh(self) -> Mesh:
-        """Return the parts without scaling."""
+        """Return one mesh of all parts, without scaling."""
         return Mesh(
             np.concatenate(self._vertices).astype(np.float32),
             np.concatenate(self._triangles),

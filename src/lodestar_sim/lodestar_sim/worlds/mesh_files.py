@@ -1,7 +1,7 @@
-"""Read mesh files beside a world: OBJ, PLY, STL, OFF, glTF and COLLADA, with the colours of their textures.
+"""Readers of mesh files beside a world: OBJ, PLY, STL, OFF, glTF and COLLADA, with the colours of their textures.
 
-The files are untrusted: their size is limited, and neither they nor the files that they name may lie outside the
-folder of the world.
+The files are untrusted: their size is limited, and they and the files they refer to must lie in the folder of the
+world.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 from lodestar_sim.worlds.errors import WorldError
 
 MESH_SUFFIXES = (".obj", ".ply", ".stl", ".off", ".glb", ".gltf", ".dae")
-MAX_BYTES = 64 << 20  # of a mesh file, and of each file that it names
-MAX_TRIANGLES = 300_000  # of one object; rendering slows down beyond
-_TEXTURE = 64  # pixels; textures are averaged down to this, so that one sample stands for its surroundings
-_Z_FROM_Y = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # z up <- y up
-_Z_FROM_X = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])  # z up <- x up
+MAX_BYTES = 64 << 20  # limit of a mesh file, and of each file it refers to
+MAX_TRIANGLES = 300_000  # limit per object; rendering slows down beyond
+_TEXTURE = 64  # pixels; textures are reduced to this size, so that one sample averages its surroundings
+_Z_FROM_Y = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # rotation z up <- y up
+_Z_FROM_X = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])  # rotation z up <- x up
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,10 @@ def read_mesh(reference: str, folder: str) -> MeshFile:
 
 
 def _inside(reference: str, folder: str) -> Path:
-    """Return the path of a reference; raises WorldError outside the world's folder, links followed."""
+    """Return the path of a mesh file, with links resolved.
+
+    Raises WorldError unless it is an existing mesh file in the world's folder.
+    """
     root = Path(folder).resolve()
     path = (root / reference).resolve()
     if path.suffix.lower() not in MESH_SUFFIXES:
@@ -99,7 +102,7 @@ _Part = tuple[np.ndarray, np.ndarray, "np.ndarray | None"]
 
 
 def _load(data: bytes, path: Path, root: Path, reference: str) -> tuple[list[_Part], list[str]]:
-    """Return (vertices, triangles, colours) of each part, and the file's refused requests."""
+    """Return (vertices, triangles, colours) of each part, and the references that were refused."""
     try:
         import trimesh
         from trimesh.resolvers import FilePathResolver
@@ -144,7 +147,7 @@ def _load(data: bytes, path: Path, root: Path, reference: str) -> tuple[list[_Pa
 
 
 def _part(scene: Any, node: str) -> _Part | None:
-    """Return one mesh of a scene, placed by the scene; None for points and lines."""
+    """Return the mesh of a scene node in the scene's frame; None for points and lines."""
     matrix, name = scene.graph[node]
     mesh = scene.geometry[name]
     triangles = np.asarray(getattr(mesh, "faces", ()), np.int64).reshape(-1, 3)
@@ -172,13 +175,13 @@ def _colors(mesh: Any, triangles: np.ndarray) -> np.ndarray | None:
 
 
 def _factor(material: Any) -> np.ndarray:
-    """Return the glTF colour factor of a texture, (3,) 0..1."""
+    """Return the colour (3,), 0..1, by which glTF multiplies a texture; ones if the material has none."""
     factor = getattr(material, "baseColorFactor", None)
     return np.ones(3) if factor is None else np.asarray(factor, np.float64)[:3] / 255.0
 
 
 def _sampled(image: Any, uv: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """Return (T, 3) uint8: mean of a texture around the corners and the middle of triangles with uv (T, 3, 2)."""
+    """Return colours (T, 3) uint8 of triangles: means of the texture at corners and middle. uv: (T, 3, 2)."""
     small = image.convert("RGB")
     small.thumbnail((_TEXTURE, _TEXTURE), resample=4)  # 4 = box, an average
     pixels = np.asarray(small, np.float64)
@@ -191,7 +194,10 @@ def _sampled(image: Any, uv: np.ndarray, factor: np.ndarray) -> np.ndarray:
 
 
 def _axes(suffix: str, data: bytes) -> tuple[np.ndarray, float]:
-    """Return the rotation to z up and the metres per unit: glTF has y up; COLLADA states both."""
+    """Return the rotation (3, 3) of a mesh file to z up, and its metres per unit.
+
+    glTF files have y up; COLLADA files state both in their head.
+    """
     if suffix in (".glb", ".gltf"):
         return _Z_FROM_Y, 1.0
     if suffix != ".dae":

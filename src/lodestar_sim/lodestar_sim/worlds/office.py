@@ -7,7 +7,7 @@ import numpy as np
 from lodestar_sim.worlds.plan import Plan
 from lodestar_sim.worlds.rows import DOOR, MARGIN, WALL, add_row, lock, turned, two_rows
 
-#: label -> range of widths, cells, upper end excluded
+#: Room label -> range of widths, cells, upper end excluded.
 WIDTHS = {
     "office": (32, 42),
     "meeting room": (48, 60),
@@ -19,12 +19,12 @@ WIDTHS = {
     "reception": (50, 62),
     "toilets": (28, 34),
 }
-CORE = ("server room", "storage room", "toilets", "print room")  # of a ring
+CORE = ("server room", "storage room", "toilets", "print room")  # rooms enclosed by a ring corridor
 CARPETED = ("office", "open plan", "meeting room", "reception")
 
 
 def ring_plan(rng: np.random.Generator) -> Plan:
-    """Return a plan whose corridor leads round a core of rooms, with rows of rooms along its two long sides."""
+    """Return a plan with a ring corridor around a core of rooms, and rows of rooms along its two long sides."""
     wide, core = int(rng.integers(18, 23)), int(rng.integers(48, 64))
     outer = [["office"] * 3 + ["meeting room"], ["open plan", "kitchenette", "reception"]]
     rows: list[list[tuple[str, int]]] = []
@@ -32,7 +32,7 @@ def ring_plan(rng: np.random.Generator) -> Plan:
         rng.shuffle(labels)
         rows.append([(label, int(rng.integers(*WIDTHS[label]))) for label in labels])
     inner = max(sum(width for _, width in row) + WALL * (len(row) - 1) for row in rows)
-    for row in rows:  # the last room takes what is left
+    for row in rows:  # the last room takes the remaining width
         left = inner - sum(width for _, width in row) - WALL * (len(row) - 1)
         row[-1] = (row[-1][0], row[-1][1] + left)
     south, north = int(rng.integers(42, 52)), int(rng.integers(38, 48))
@@ -61,7 +61,7 @@ def ring_plan(rng: np.random.Generator) -> Plan:
 def office_plan(rng: np.random.Generator, locked: bool = False, turns: bool = True) -> Plan:
     """Return a plan of nine to twelve rooms; if `locked`, one of the closed rooms is inaccessible.
 
-    turns: its corridor may run along y.
+    turns: whether the corridor may run along y.
     """
     north = ["office"] * int(rng.integers(3, 5)) + [
         "meeting room",

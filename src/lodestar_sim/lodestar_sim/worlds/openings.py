@@ -12,19 +12,19 @@ from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.plan import CELL, Plan
 from lodestar_sim.worlds.space import RoomSpace
 
-RISE = 0.17  # m, of a step of stairs (DIN 18065)
+RISE = 0.17  # m, height of a step of stairs (DIN 18065)
 TREAD = 3  # cells, depth of a step
 STEPS = 8
 STAIRS = (12, TREAD * STEPS)  # cells, width and length of a flight
 HOLE = (9, 12)  # cells, sides of a hole
-HOLE_DEPTH = 1.5  # m
-SILL = 0.03  # m
+HOLE_DEPTH = 1.5  # m below the floor
+SILL = 0.03  # m, height of a door sill
 WALK_AROUND = 9  # cells kept free between an opening and a doorway
 
 
 @dataclass(frozen=True)
 class Opening:
-    """A rectangle of cells without floor. down: (columns, rows) in which a flight descends, (0, 0) for a hole."""
+    """A rectangle of cells without floor. down: (columns, rows), direction in which stairs descend; (0, 0) = hole."""
 
     column: int
     row: int
@@ -33,17 +33,17 @@ class Opening:
     down: tuple[int, int] = (0, 0)
 
     def rect(self, plan: Plan) -> tuple[float, float, float, float]:
-        """x0, y0, x1, y1, metres."""
+        """Return the opening's rectangle x0, y0, x1, y1, metres."""
         return plan.rectangle(self.column, self.row, self.width, self.depth)
 
     def mask(self, plan: Plan) -> np.ndarray:
-        """(rows, columns) bool on the plan's lattice."""
+        """Return the opening's cells, (rows, columns) bool on the plan's lattice."""
         mask = np.zeros(plan.free.shape, bool)
         mask[self.row : self.row + self.depth, self.column : self.column + self.width] = True
         return mask
 
     def treads(self, plan: Plan) -> list[tuple[tuple[float, float, float, float], float]]:
-        """Rectangles in metres with their heights, from the highest to the lowest."""
+        """Return the treads, or a hole's bottom: ((x0, y0, x1, y1), height) in metres, highest first."""
         if self.down == (0, 0):
             return [(self.rect(plan), -HOLE_DEPTH)]
         along_x = self.down[0] != 0
@@ -60,12 +60,12 @@ class Opening:
 
 
 def opening_slabs(plan: Plan, opening: Opening) -> list[Slab]:
-    """Return the treads, or the bottom of a hole."""
+    """Return the floor slabs of the treads, or of the bottom of a hole."""
     return [Slab(*rect, z, "gray", "concrete") for rect, z in opening.treads(plan)]
 
 
 def opening_walls(plan: Plan, opening: Opening) -> list[Wall]:
-    """Return the sides of the shaft and the risers, below the floor."""
+    """Return the walls below the floor: the sides of the shaft, and the risers."""
     x0, y0, x1, y1 = opening.rect(plan)
     treads, thin = opening.treads(plan), 0.02
     bottom = treads[-1][1] - 0.05
@@ -80,7 +80,7 @@ def opening_walls(plan: Plan, opening: Opening) -> list[Wall]:
 
 
 def opened(plan: Plan, spaces: dict[int, RoomSpace], kind: str, rng: np.random.Generator) -> Opening:
-    """Return an opening of this kind ("stairs", "hole") in one of the largest rooms, whose cells are not furnished.
+    """Place an opening ("stairs", "hole") in one of the largest rooms and return it; its cells stay unfurnished.
 
     All doors of the room stay connected. Raises WorldError if no room has enough space.
     """
@@ -109,7 +109,7 @@ def opened(plan: Plan, spaces: dict[int, RoomSpace], kind: str, rng: np.random.G
 def _drawn(
     kind: str, rng: np.random.Generator, columns: tuple[int, int], rows: tuple[int, int]
 ) -> Opening | None:
-    """Return a place for an opening within a room's columns and rows, off its walls; None if the room is too small."""
+    """Return a random opening within a room's columns and rows, away from its walls; None if the room is too small."""
     down = (0, 0)
     width, depth = (int(v) for v in rng.integers(HOLE[0], HOLE[1] + 1, 2))
     if kind == "stairs":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lodestar_sim.worlds.errors import WorldError
 
-#: sRGB, 0..255.
+#: Colour name -> sRGB, 0..255.
 COLORS: dict[str, tuple[int, int, int]] = {
     "red": (200, 30, 32),
     "orange": (238, 125, 28),
@@ -20,7 +20,7 @@ COLORS: dict[str, tuple[int, int, int]] = {
     "gray": (134, 136, 140),
 }
 
-#: A material's index is its number in triangle arrays.
+#: Material names; the index is the material's number in triangle arrays.
 MATERIALS: tuple[str, ...] = (
     "plaster",
     "wood",
@@ -43,7 +43,7 @@ _MATERIAL_INDEX = {name: index for index, name in enumerate(MATERIALS)}
 
 
 def rgb(color: str) -> tuple[int, int, int]:
-    """Return the sRGB of a colour name or of "#rrggbb"; raises WorldError for anything else."""
+    """Return the sRGB value of a colour name or of "#rrggbb". Raises WorldError for any other text."""
     if color in COLORS:
         return COLORS[color]
     if len(color) == 7 and color.startswith("#"):

@@ -9,12 +9,12 @@ import numpy as np
 from lodestar_sim.worlds.elements import Slab, Wall
 from lodestar_sim.worlds.world import Room
 
-CELL = 0.1  # metres; lattice of plans, on which walls, rooms and doors begin and end
+CELL = 0.1  # metres, cell size of plans; walls, rooms and doors align to it
 
 
 @dataclass(frozen=True)
 class Door:
-    """An opening between two rooms: a rectangle x0, y0, x1, y1 in the wall, metres. `along` is the wall's axis."""
+    """An opening between two rooms: rectangle x0, y0, x1, y1 in the wall, metres. along: the wall's axis."""
 
     rect: tuple[float, float, float, float]
     along: str
@@ -48,7 +48,7 @@ class Plan:
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
-        """Return x0, y0, x1, y1, metres."""
+        """Return the bounding box x0, y0, x1, y1, metres."""
         rows, columns = self.free.shape
         x, y = self.origin
         return x, y, round(x + columns * CELL, 3), round(y + rows * CELL, 3)
@@ -93,14 +93,14 @@ class Plan:
         return opened
 
     def _cells(self, door: Door) -> tuple[slice, slice]:
-        """Return the rows and columns of an opening."""
+        """Return the slices of rows and columns of a door's opening."""
         (x, y), (x0, y0, x1, y1) = self.origin, door.rect
         return slice(round((y0 - y) / CELL), round((y1 - y) / CELL)), slice(
             round((x0 - x) / CELL), round((x1 - x) / CELL)
         )
 
     def is_free(self, x: float, y: float) -> bool:
-        """Tell whether a point lies in a room or a doorway."""
+        """Return whether a point (metres) lies in a room or a doorway."""
         column, row = int((x - self.origin[0]) // CELL), int((y - self.origin[1]) // CELL)
         rows, columns = self.free.shape
         return bool(0 <= row < rows and 0 <= column < columns and self.free[row, column])
@@ -110,7 +110,7 @@ class Plan:
         self.free[self._cells(door)] = False
 
     def rectangle(self, column: int, row: int, width: int, depth: int) -> tuple[float, float, float, float]:
-        """Return the rectangle of cells in metres."""
+        """Return x0, y0, x1, y1, metres, of a rectangle of cells."""
         x, y = self.origin
         return (
             round(x + column * CELL, 3),
@@ -120,7 +120,7 @@ class Plan:
         )
 
     def walls(self) -> list[Wall]:
-        """Return boxes around all free space, and the lintels above the openings."""
+        """Return wall boxes around all free space, and lintels above the openings."""
         near = _dilate(self.free, 2)
         walls = [
             Wall(*self.rectangle(*r), 0.0, self.ceiling, self.wall_colors[0], "plaster")
@@ -134,7 +134,7 @@ class Plan:
         return walls
 
     def slabs(self, holes: np.ndarray | None = None) -> list[Slab]:
-        """Return the floors of all rooms, and one ceiling over all. holes: (rows, columns) bool, no floor there."""
+        """Return the floors of all rooms and one ceiling. holes: (rows, columns) bool, cells without floor."""
         solid = np.ones(self.free.shape, bool) if holes is None else ~holes
         slabs = [Slab(*self.rectangle(*r), -0.002, "gray", "concrete") for r in rectangles(solid)]
         for room in self.labels:
@@ -155,13 +155,16 @@ class Plan:
         contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
         contour = max(contours, key=cv2.contourArea)[:, 0, :].astype(np.float64)
         x, y = self.origin
-        middle = contour.mean(axis=0)  # include the far edge of each pixel
+        middle = contour.mean(axis=0)  # extend the outline to the far edge of each pixel
         contour += np.where(contour > middle, 1.0, 0.0)
         return tuple((round(x + c * CELL / 2, 3), round(y + r * CELL / 2, 3)) for c, r in contour)
 
 
 def rectangles(mask: np.ndarray) -> list[tuple[int, int, int, int]]:
-    """Return disjoint rectangles (column, row, width, depth) that cover a mask: runs of rows, equal runs merged."""
+    """Return disjoint rectangles (column, row, width, depth) that cover a mask (rows, columns) bool.
+
+    Runs of True cells that are equal in consecutive rows form one rectangle.
+    """
     found: list[tuple[int, int, int, int]] = []
     running: dict[tuple[int, int], int] = {}
     for row in range(mask.shape[0] + 1):
@@ -185,6 +188,6 @@ def _dilate(mask: np.ndarray, cells: int) -> np.ndarray:
 
 
 def _shrunk(door: Door) -> tuple[float, float, float, float]:
-    """Return the leaf of a locked door, slightly thicker than the wall, so that it is visible from both sides."""
+    """Return x0, y0, x1, y1 of a locked door's leaf, thicker than the wall and so visible from both sides."""
     x0, y0, x1, y1 = door.rect
     return (x0, y0 - 0.01, x1, y1 + 0.01) if door.along == "x" else (x0 - 0.01, y0, x1 + 0.01, y1)

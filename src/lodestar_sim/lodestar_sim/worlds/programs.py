@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-ANY = "*"  # any category that belongs in the room
+ANY = "*"  # wildcard for any category that belongs in the room
 
 
 @dataclass(frozen=True)
 class PlacementRule:
-    """Place a `name`; ANY = a small object that belongs in the room.
+    """Rule that places objects of category `name`; ANY = any small object that belongs in the room.
 
     how: wall, corner, centre, free, rows, mount, before, beside, around, on, in. of: keys of the reference objects,
     separated by "|". key: name by which later entries refer to it, its category by default. count: (least, most), per
-    10 m2 if `per_area`. chance: probability of placing it at all. word: required variant.
+    10 m2 if `per_area`. chance: probability of applying the rule. word: required variant.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Shapes of mesh references: "param:chair/office?arms=1", or a file beside the world."""
+"""Resolution of mesh references, "param:chair/office?arms=1" or a file beside the world, to shapes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PARAMETRIC = "param:"
 def load_shape(
     reference: str, size: tuple[float, float, float], color: str, material: str, folder: str = ""
 ) -> Shape:
-    """Return the shape of a reference, scaled to `size`. Raises WorldError if there is none."""
+    """Return the shape of a reference, scaled to `size`. Raises WorldError if it does not exist."""
     if len(size) != 3 or not all(math.isfinite(s) and s > 0.0 for s in size):
         raise WorldError(f"size {list(size)} of mesh {reference!r}: give three lengths above 0, in metres")
     if reference.startswith(PARAMETRIC):

@@ -9,10 +9,10 @@ import numpy as np
 
 from lodestar_sim.worlds.plan import Plan
 
-WALL = 1  # cells between rooms
-MARGIN = 2  # cells of wall around the building
+WALL = 1  # cells, thickness of walls between rooms
+MARGIN = 2  # cells, thickness of the outer wall
 DOOR = (9, 12)  # cells, range of widths of an ordinary door, upper end excluded
-OPENING = (13, 18)  # cells, of rooms entered without a door leaf
+OPENING = (13, 18)  # cells, likewise for rooms without a door leaf
 OPEN_ROOMS = ("living room", "open plan", "reception", "kitchenette", "warehouse")
 
 
@@ -23,7 +23,10 @@ def two_rows(
     north: Sequence[tuple[str, int]],
     depths: tuple[int, int],
 ) -> Plan:
-    """Return a corridor (label, width) with rooms (label, width) on both sides, in cells; rows get equal lengths."""
+    """Return a plan of a corridor (label, width) with rooms (label, width) on both sides, in cells.
+
+    Rooms are widened until both rows have the same length.
+    """
     labels = [[label for label, _ in row] for row in (south, north)]
     widths = [[width for _, width in row] for row in (south, north)]
     totals = [sum(row) + WALL * (len(row) - 1) for row in widths]
@@ -50,7 +53,11 @@ def add_row(
     wall: int,
     hall: int,
 ) -> None:
-    """Add rooms from column MARGIN on, each with a door in the corridor's wall at row `wall`."""
+    """Add a row of rooms side by side, from column MARGIN on, each with a door in the wall of the corridor.
+
+    row: (label, width in cells) of each room. first, depth: their first row of cells and number of rows.
+    wall: first row of cells of the corridor's wall. hall: room id of the corridor.
+    """
     column = MARGIN
     for label, width in row:
         room = plan.carve(label, column, first, width, depth)
@@ -61,7 +68,7 @@ def add_row(
 
 
 def lock(plan: Plan, rng: np.random.Generator, labels: Sequence[str]) -> None:
-    """Lock the door of one room with one of these labels."""
+    """Lock the door of a random room that has one of these labels."""
     among = [i for i, door in enumerate(plan.doors) if plan.labels[door.rooms[1]] in labels]
     index = among[int(rng.integers(len(among)))]
     plan.doors[index] = replace(plan.doors[index], locked=True)

@@ -16,7 +16,7 @@ _TYPES = {
     "number": "a number", "integer": "a whole number", "string": "text", "boolean": "true or false",
     "array": "a list", "object": "an object", "null": "null",
 }  # fmt: skip
-_SHOWN = 60  # characters of a value that a message repeats
+_SHOWN = 60  # largest number of characters of a value quoted in a message
 
 
 @lru_cache(maxsize=1)
@@ -26,7 +26,7 @@ def load_schema() -> dict[str, Any]:
 
 
 def schema_problems(data: Any) -> list[str]:
-    """Return one sentence with its place for each violation of the schema in parsed JSON."""
+    """Return one sentence, with the place in the file, for each schema violation in parsed JSON."""
     from jsonschema import Draft202012Validator
 
     if not isinstance(data, dict):
@@ -41,7 +41,7 @@ def schema_problems(data: Any) -> list[str]:
 
 
 def _not_finite(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """Yield the places of NaN and infinity, which Python's JSON reader and the schema accept."""
+    """Yield the paths of NaN and infinite values, which Python's JSON reader and the schema accept."""
     if isinstance(value, float) and not math.isfinite(value):
         yield path
     elif isinstance(value, dict | list):
@@ -50,7 +50,7 @@ def _not_finite(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
 
 
 def _place(data: Any, path: tuple[Any, ...]) -> str:
-    """Return a path in words: objects[3] (id 7, chair).pose[0]."""
+    """Return a path in readable form: objects[3] (id 7, chair).pose[0]."""
     words, value = "", data
     for key in path:
         value = value[key]
@@ -75,7 +75,7 @@ def _sentences(data: Any, error: Any) -> list[str]:
             for name in value
             if name not in known
         ]
-    if error.validator == "anyOf":  # null, or what it describes: the branch that comes nearest tells
+    if error.validator == "anyOf":  # optional value: report the branch that matches best
         inner = max(error.context, key=lambda e: len(e.absolute_path), default=None)
         real = [e for e in error.context if e.validator != "type" or e.validator_value != "null"]
         return [s for e in real or [inner] if e is not None for s in _sentences(data, e)]

@@ -1,4 +1,4 @@
-"""Signs of a building: plates beside its doors, an exit sign and a warning, from a random stream of their own."""
+"""Signs of a building: door plates, warnings and an exit sign, drawn from a separate random stream."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lodestar_sim.worlds.plan import Door, Plan
 from lodestar_sim.worlds.space import RoomSpace
 from lodestar_sim.worlds.world import World
 
-_STREAM = 0x516E  # beside the seed: no other part of a world draws from it
-PLATE_HEIGHT = 1.25  # m, middle of a door plate
-NUMBER, NAME, ROOM, EXIT, WARNING = 0.05, 0.04, 0.05, 0.15, 0.07  # m, height of the letters
-_EXIT_HEIGHT = 2.1  # m
-_FLOOR = 2  # the first digit of room numbers
+_STREAM = 0x516E  # random stream of the signs, combined with the seed
+PLATE_HEIGHT = 1.25  # m, height of the centre of a door plate
+NUMBER, NAME, ROOM, EXIT, WARNING = 0.05, 0.04, 0.05, 0.15, 0.07  # m, height of capital letters
+_EXIT_HEIGHT = 2.1  # m, height of the centre of the exit sign
+_FLOOR = 2  # first digit of room numbers
 _NUMBERED = ("office", "meeting room", "open plan")
 _NAMED = {
     "kitchenette": "KITCHEN",
@@ -35,13 +35,13 @@ OCCUPANTS = (
     "MILLER", "GARCIA", "FISCHER", "NAKAMURA", "OKAFOR", "SILVA", "NOVAK", "JENSEN", "PATEL", "LAURENT",
     "KOWALSKI", "HENDERSON", "MORETTI", "CHEN", "ALVAREZ", "BRENNAN",
 )  # fmt: skip
-_ASIDE = (0.12, 0.4, 0.7)  # m of wall between a doorway and a plate, the first that nothing hides
-_FILL = 1.8  # height of a line on a plate, heights of its letters
-_WIDTH_OF_LETTER = 0.95  # of its height, with the gap; a plate has room for its text
+_ASIDE = (0.12, 0.4, 0.7)  # m between a doorway and a plate; the smallest of the least obstructed is used
+_FILL = 1.8  # line height on a plate, in letter heights
+_WIDTH_OF_LETTER = 0.95  # width of a letter with its gap, in letter heights
 
 
 def with_signs(world: World, plan: Plan, seed: int) -> World:
-    """Return the world with signs on its walls; everything else is as it was."""
+    """Return a copy of the world with signs on its walls."""
     rng = np.random.default_rng([abs(int(seed)), _STREAM])
     return replace(world, signs=tuple(_signs(world, plan, rng)))
 
@@ -50,7 +50,7 @@ def make_sign(
     kind: str, text: str, center: tuple[float, float, float], yaw: float, letter: float,
     ink: str = "black", background: str = "white", room: int = 0,
 ) -> Sign:  # fmt: skip
-    """Return a sign whose plate fits its text."""
+    """Return a sign with a plate sized for its text. letter: height of a capital letter, metres."""
     lines = text.split("\n")
     size = (
         round((max(map(len, lines)) * _WIDTH_OF_LETTER + 1.2) * letter, 3),
@@ -87,7 +87,10 @@ def _signs(world: World, plan: Plan, rng: np.random.Generator) -> Iterator[Sign]
 
 
 def _plate(sign: Sign, step: float) -> Sign:
-    """Return a sign whose centre is an edge, moved so that it begins there and extends along its wall by `step`."""
+    """Return a sign moved by half its width along its wall, so that its edge lies at its former centre.
+
+    step: 1 or -1, direction along the wall's axis.
+    """
     shift = step * (sign.size[0] / 2)
     x, y, z = sign.center
     along_x = abs(math.cos(sign.yaw)) < 0.5
@@ -95,7 +98,7 @@ def _plate(sign: Sign, step: float) -> Sign:
 
 
 def _side_of(plan: Plan, door: Door, room: int) -> int:
-    """Return 1 where the room lies beyond the door towards larger coordinates, else -1."""
+    """Return 1 if the room lies on the side of the door with larger x or y, else -1."""
     x, y = door.center
     dx, dy = (0.0, 0.3) if door.along == "x" else (0.3, 0.0)
     column, row = int((x + dx - plan.origin[0]) // 0.1), int((y + dy - plan.origin[1]) // 0.1)
@@ -103,9 +106,9 @@ def _side_of(plan: Plan, door: Door, room: int) -> int:
 
 
 def _beside(world: World, plan: Plan, door: Door, side: int) -> tuple[float, float, float, float] | None:
-    """Return the place (x, y) of a plate's edge on the corridor's wall, the yaw of the wall and the way along it.
+    """Return a plate's edge x, y beside a door, the yaw of the wall's normal and the direction along it.
 
-    The side of the door with less in front of it; None where there is no wall beside it.
+    The plate lies on the corridor's wall, where the fewest objects hide it. None if there is no such wall.
     """
     x0, y0, x1, y1 = door.rect
     found = []
@@ -126,7 +129,7 @@ def _beside(world: World, plan: Plan, door: Door, side: int) -> tuple[float, flo
 
 
 def _hidden(world: World, place: Sequence[float]) -> int:
-    """Return how many tall objects stand or hang within 0.2 m of a place."""
+    """Return the number of tall objects standing or hanging within 0.2 m of a place (x, y)."""
     x, y = place
     boxes = [plan_box(t.size, t.pose) for t in world.objects if t.pose[2] + t.size[2] > PLATE_HEIGHT - 0.2]
     return sum(b[0] - 0.2 < x < b[2] + 0.2 and b[1] - 0.2 < y < b[3] + 0.2 for b in boxes)

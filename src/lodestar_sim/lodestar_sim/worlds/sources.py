@@ -1,4 +1,4 @@
-"""Worlds by name: a generator, a world file, or a real occupancy map."""
+"""Worlds by specification: a generator, a world file, or a real occupancy map."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from lodestar_sim.worlds.world import World
 from lodestar_sim.worlds.world_events import with_happenings
 
 GENERATORS = ("apartment", "office", "warehouse")
-STORED = ("laboratory", "ramp")  # packaged world files
+STORED = ("laboratory", "ramp")  # names of packaged world files
 _FOLDER = Path(__file__).parent / "stored"
-GROUND = ("stairs", "hole", "sills")  # options of a generated building's floor
+GROUND = ("stairs", "hole", "sills")  # options for the floor of a generated building
 SWITCHES = ("locked", "events", "signs", "ring", "storeys", *GROUND)
 OPTIONS = (*SWITCHES, "kind")
 
 
 def world_from_spec(spec: str, seed: int = 1) -> World:
-    """Return the world of a specification, the same for the same seed.
+    """Return the world of a specification, deterministically for a seed.
 
     spec: apartment | office | warehouse (with ?locked=1 for a room that cannot be entered, ?stairs=1 for a flight of
-    stairs that leads down, ?hole=1, ?sills=1 for sills of 3 cm in its doorways, ?events=1 for timed events,
-    ?signs=1 for signs on its walls, which change nothing but colours; an apartment or office with ?storeys=2 for two
+    stairs leading down, ?hole=1, ?sills=1 for sills of 3 cm in its doorways, ?events=1 for timed events,
+    ?signs=1 for signs on its walls, which change colours only; an apartment or office with ?storeys=2 for two
     storeys and a flight of stairs between them; an office with ?ring=1 for a corridor round a core of rooms),
     laboratory or ramp, two halls joined by a ramp of 5 degrees (packaged files), a world's .json file, a folder with
-    occ_map.npy and valid_space.npy, or a map_server .yaml file. ?kind= of a map: its furniture, that of an apartment,
-    office (default) or warehouse.
-    Raises WorldError with the problem for anything else.
+    occ_map.npy and valid_space.npy, or a map_server .yaml file. ?kind= of a map: furniture of an apartment, office
+    (default) or warehouse.
+    Raises WorldError, which names the problem, for any other text.
     """
     name, _, query = spec.partition("?")
     options = _options(spec, query)
@@ -72,7 +72,7 @@ def _stacked(spec: str, name: str, rng: np.random.Generator, options: dict[str, 
 
 
 def with_kind(spec: str, kind: str | None) -> str:
-    """The specification of a map that is furnished as a kind of building; unchanged without one."""
+    """Return the specification of a map with `?kind=` set to a kind of building; unchanged if `kind` is None."""
     return spec if kind is None else f"{spec}{'&' if '?' in spec else '?'}kind={kind}"
 
 

@@ -10,16 +10,16 @@ import numpy as np
 
 from lodestar_sim.worlds.plan import CELL, Door, Plan
 
-FINE = 0.05  # metres, lattice of placement
+FINE = 0.05  # metres, cell size for placement
 WALK = 0.40  # metres, half the width of a walkway in which the robot can turn (circumscribed radius 0.385)
 REACH = 0.70  # metres, largest distance of the robot's centre from an object's box
-DOOR_DEPTH = 0.9  # metres that stay clear in front of a door
+DOOR_DEPTH = 0.9  # metres kept clear in front of a door
 Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
 class WallSide:
-    """A straight wall segment of a room, from `start` to `end` along `along`; `yaw` points into the room."""
+    """A straight wall segment of a room from `start` to `end` on axis `along`; `yaw` points into the room."""
 
     along: str
     line: float
@@ -29,9 +29,9 @@ class WallSide:
 
 
 class RoomSpace:
-    """Free cells of a room, and the walkable connection of its doors.
+    """Free cells of a room, with a check that its doors stay connected.
 
-    Rows and columns are FINE cells from `origin`; a margin of one coarse cell surrounds the room.
+    Arrays have cells of FINE metres from `origin`; they extend beyond the room by one cell of the floor plan.
     """
 
     def __init__(self, plan: Plan, room: int) -> None:
@@ -46,7 +46,7 @@ class RoomSpace:
         self.inside = np.kron(padded, np.ones((self._scale, self._scale), bool))
         free = np.pad(plan.free, 1)[r0 + 1 : r1 + 1, c0 + 1 : c1 + 1]
         self._solid = np.kron(~free, np.ones((self._scale, self._scale), bool))
-        self.clear = np.zeros_like(self.inside)  # must stay free of furniture
+        self.clear = np.zeros_like(self.inside)  # cells that must stay free of furniture
         self.blocked = np.zeros_like(self.inside)
         self.gates: list[tuple[float, float]] = []  # points in front of the doors that must stay connected
         for door in plan.doors:
@@ -62,7 +62,7 @@ class RoomSpace:
         return x + CELL, y + CELL, x + columns * FINE - CELL, y + rows * FINE - CELL
 
     def is_outer(self, side: WallSide, at: float) -> bool:
-        """Tell whether there is no room within a metre behind a wall, at `at` along it."""
+        """Return whether a wall is an outer wall at coordinate `at`: no room lies within 1 m behind it."""
         steps = np.arange(0.25, 1.0, CELL)
         if side.along == "x":
             points = [(at, side.line - s * math.sin(side.yaw)) for s in steps]
@@ -101,7 +101,7 @@ class RoomSpace:
         return r0, r1, c0, c1
 
     def fits(self, box: Box) -> bool:
-        """Tell whether a box lies entirely on free floor of the room and outside cleared areas."""
+        """Return whether a box lies entirely on free floor of the room and outside areas kept clear."""
         r0, r1, c0, c1 = self._span(box)
         if r1 <= r0 or c1 <= c0 or box[0] < self.origin[0] or box[1] < self.origin[1]:
             return False
@@ -109,27 +109,30 @@ class RoomSpace:
         return bool(self.inside[area].all() and not self.blocked[area].any() and not self.clear[area].any())
 
     def on_floor(self, box: Box) -> bool:
-        """Tell whether a box lies entirely within the room, free or not."""
+        """Return whether a box lies entirely within the room, occupied or not."""
         r0, r1, c0, c1 = self._span(box)
         return bool(r1 > r0 and c1 > c0 and self.inside[r0:r1, c0:c1].all())
 
     def keep_clear(self, box: Box) -> None:
-        """Forbid furniture on the box."""
+        """Forbid furniture within a box (metres)."""
         r0, r1, c0, c1 = self._span(box)
         self.clear[r0:r1, c0:c1] |= self.inside[r0:r1, c0:c1]
 
     def block(self, box: Box) -> None:
-        """Mark the box as occupied."""
+        """Mark the cells of a box as occupied."""
         r0, r1, c0, c1 = self._span(box)
         self.blocked[r0:r1, c0:c1] = True
 
     def unblock(self, box: Box) -> None:
-        """Mark the box as free again; no other object may have occupied its cells."""
+        """Mark the cells of a box as free again, which is valid only if no other object occupies them."""
         r0, r1, c0, c1 = self._span(box)
         self.blocked[r0:r1, c0:c1] = False
 
     def walkable(self) -> np.ndarray:
-        """Return (rows, columns) bool: cells in which the robot can turn and that are connected to every door."""
+        """Return (rows, columns) bool: cells where the robot can turn and from which all doors are reachable.
+
+        All cells are False if the doors are not connected.
+        """
         obstacles = self.blocked | self._solid
         distance = cv2.distanceTransform((~obstacles).astype(np.uint8), cv2.DIST_L2, 5) * FINE
         wide = (distance >= WALK) & self.inside
@@ -151,7 +154,7 @@ class RoomSpace:
         return labels == wanted
 
     def reachable(self, boxes: list[Box], walkable: np.ndarray) -> bool:
-        """Tell whether each box has walkable floor within REACH."""
+        """Return whether each box has walkable floor within REACH."""
         if not walkable.any():
             return False
         distance = cv2.distanceTransform((~walkable).astype(np.uint8), cv2.DIST_L2, 5) * FINE

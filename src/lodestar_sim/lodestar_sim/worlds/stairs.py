@@ -1,4 +1,4 @@
-"""The stairwell that a plan gets for a flight of stairs."""
+"""Addition of a stairwell with a flight of stairs to a plan."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import numpy as np
 from lodestar_sim.worlds.flights import Flight
 from lodestar_sim.worlds.plan import CELL, Plan
 
-STEPS = 18  # risers of a storey's flight; chosen
-RISE = 0.155  # m, of a step; chosen: below CLIMB, which a Go2 takes, and below the 0.17 m of `openings`
+STEPS = 18  # number of risers of a storey's flight; chosen
+RISE = 0.155  # m, height of a step; chosen: below CLIMB, the limit of a Go2, and the 0.17 m of `openings`
 TREAD = 3  # cells, depth of a step; as `openings`
 STOREY = STEPS * RISE  # m, from floor to floor
 LANE = 14  # cells, width of the flight; chosen
-WAY = 18  # cells, width of the way beside it on the upper storey; chosen
-FOOT = 16  # cells, depth of the landing at the hall's end: the narrowest hall's, so that both storeys' walls agree
+WAY = 18  # cells, width of the passage beside the flight on the upper storey; chosen
+FOOT = 16  # cells, depth of the landing at the hall's end: width of the narrowest hall, so that both storeys align
 LANDING = 22  # cells, depth of the upper landing; chosen
 _DOOR = 12  # cells, width of the opening between hall and stairwell; chosen
-_MARGIN = 2  # cells of wall around it
+_MARGIN = 2  # cells of wall around the stairwell
 
 
 @dataclass(frozen=True)
 class Stairwell:
-    """A plan with a stairwell at the end of its hall. flight: (column, row, width, depth), cells of the flight.
+    """A floor plan with a stairwell at the end of its hall. flight: column, row, width, depth of the stairs.
 
-    opening: (rows, columns) bool, cells that have no floor of their own on an upper storey.
+    opening: (rows, columns) bool, cells without floor: on an upper storey those above the stairs.
     """
 
     plan: Plan
@@ -36,9 +36,9 @@ class Stairwell:
 def with_stairwell(plan: Plan, upper: bool) -> Stairwell:
     """Return the plan of `rows.two_rows`, whose hall runs along x, with a stairwell at the hall's eastern end.
 
-    A landing lies at the end of the hall. On the lower storey the flight rises from it to the north. On the upper
-    storey a way beside the flight leads from the landing to the flight's head, so that both halls lie one above the
-    other.
+    A landing lies at the end of the hall. On the lower storey the stairs rise from it to the north. On the
+    upper storey a passage beside the stairwell leads from the landing to the top of the stairs, so that the
+    halls of both storeys lie above each other.
     """
     hall = next(iter(plan.labels))
     rows, columns = np.nonzero(plan.rooms == hall)
@@ -67,12 +67,12 @@ def with_stairwell(plan: Plan, upper: bool) -> Stairwell:
 
 
 def flight_of(well: Stairwell, identity: int) -> Flight:
-    """Return the flight of a stairwell on the lower storey, whose floor is z = 0."""
+    """Return the stairs in a stairwell on the lower storey, whose floor is z = 0."""
     return Flight(identity, *well.plan.rectangle(*well.flight), 0.0, STOREY, STEPS)
 
 
 def aligned(upper: Stairwell, lower: Stairwell) -> Stairwell:
-    """Return the upper stairwell with its plan moved so that both flights are one."""
+    """Return the upper stairwell with its plan shifted so that its stairs coincide with the lower one's."""
     column, row = (a - b for a, b in zip(lower.flight[:2], upper.flight[:2]))
     x, y = lower.plan.origin
     origin = (round(x + column * CELL, 3), round(y + row * CELL, 3))

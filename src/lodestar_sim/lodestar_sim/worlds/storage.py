@@ -1,4 +1,4 @@
-"""Worlds as JSON: checked by the schema, one record per line when written."""
+"""Loading and saving of worlds as JSON, checked by the schema; files have one record per line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LISTS: dict[str, type] = {
     "events": Event,
     "signs": Sign,
 }
-NOT_SAVED = ("folder", "flights", "storeys")  # fields of a world that its file lacks
+NOT_SAVED = ("folder", "flights", "storeys")  # fields of a world that are not stored
 _FLOOR = {"z": 0.0, "color": "beige", "material": "concrete"}
 
 
@@ -111,13 +111,13 @@ def _completed(record: dict[str, Any], folder: str) -> dict[str, Any]:
 
 
 def _record(kind: type, record: dict[str, Any]) -> Any:
-    """Return a dataclass of a JSON object that fits the schema."""
+    """Return a dataclass instance from a JSON object that satisfies the schema."""
     hints = get_type_hints(kind)
     return kind(**{f.name: _value(record[f.name], hints[f.name]) for f in fields(kind) if f.name in record})
 
 
 def _value(value: Any, hint: Any) -> Any:
-    """Return a JSON value as the type of a field."""
+    """Return a JSON value converted to the type of a field."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         return None if value is None else _value(value, next(a for a in arguments if a is not type(None)))

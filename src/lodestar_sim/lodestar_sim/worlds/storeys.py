@@ -23,12 +23,12 @@ _PLANS: dict[str, Callable[[np.random.Generator], Plan]] = {
     "apartment": lambda rng: apartment_plan(rng, turns=False),
     "office": lambda rng: office_plan(rng, turns=False),
 }
-_HEADROOM, _BEAM = 1.9, 0.1  # m, under the beam over the flight's foot, and its depth; chosen
-_START = 0.6  # m from the flight's head at which the upper storey is entered; chosen
+_HEADROOM, _BEAM = 1.9, 0.1  # m, clear height under the foot's beam, its depth; chosen
+_START = 0.6  # m between the flight's head and the start pose of the upper storey; chosen
 
 
 def stacked_world(kind: str, rng: np.random.Generator, seed: int) -> World:
-    """Return a building of two storeys of a kind ("apartment", "office"). Raises WorldError for another kind."""
+    """Return a two-storey building of a kind, "apartment" or "office". Raises WorldError for another kind."""
     if kind not in _PLANS:
         raise WorldError(f"{kind}: only {', '.join(_PLANS)} have two storeys")
     lower = with_stairwell(_PLANS[kind](rng), upper=False)
@@ -38,7 +38,7 @@ def stacked_world(kind: str, rng: np.random.Generator, seed: int) -> World:
         lower, upper = (_turned(well) for well in (lower, upper))
         flight = replace(flight, x0=flight.y0, y0=flight.x0, x1=flight.y1, y1=flight.x1, along="x")
     furnisher = Furnisher(rng)
-    furnisher.new_id()  # of the flight
+    furnisher.new_id()  # reserve id 1 for the flight
     ground = furnished_storey(f"{kind} 0", kind, Site(lower.plan, furnisher), seed, flight)
     above = furnished_storey(
         f"{kind} 1", kind, Site(upper.plan, furnisher.on_another_storey()), seed, flight.shifted(-STOREY),
@@ -51,7 +51,7 @@ def stacked_world(kind: str, rng: np.random.Generator, seed: int) -> World:
 
 
 def stacked(kind: str, seed: int, storeys: tuple[Storey, ...], flight: Flight) -> World:
-    """Return one world of storeys, each a world whose floor is z = 0."""
+    """Return one world that combines storeys; the floor of each storey's own world is z = 0."""
     bounds = np.array([storey.world.bounds for storey in storeys])
     low, high = bounds[:, :2].min(axis=0), bounds[:, 2:].max(axis=0)
     first = storeys[0].world
@@ -81,7 +81,7 @@ def stacked(kind: str, seed: int, storeys: tuple[Storey, ...], flight: Flight) -
 
 
 def _entered(flight: Flight) -> tuple[float, float, float]:
-    """Return the pose (x, y, yaw) before the flight's head, away from it."""
+    """Return the pose (x, y, yaw) at the top of the stairs, facing away from them."""
     x, y, _ = flight.head
     return (x, y + _START, np.pi / 2) if flight.along == "y" else (x + _START, y, 0.0)
 
@@ -92,7 +92,7 @@ def _turned(well: Stairwell) -> Stairwell:
 
 
 def _open_ceiling(lower: Stairwell, upper: Stairwell, world: World) -> tuple[Slab, ...]:
-    """Return the slabs of the lower storey without ceiling under the upper storey's opening."""
+    """Return the slabs of the lower storey, with its ceiling cut open above the stairs."""
     column, row, width, depth = lower.flight
     opening = np.zeros(lower.plan.free.shape, bool)
     opening[row : row + depth, column : column + width] = True
@@ -105,7 +105,7 @@ def _open_ceiling(lower: Stairwell, upper: Stairwell, world: World) -> tuple[Sla
 
 
 def _lintel(flight: Flight, world: World) -> Wall:
-    """Return the beam over the flight's foot, under which the lower landing lies."""
+    """Return the beam over the lowest step of the stairs, from headroom up to the ceiling."""
     ceiling = next(slab.z for slab in world.slabs if slab.ceiling)
     if flight.along == "y":
         return Wall(flight.x0, flight.y0 - _BEAM, flight.x1, flight.y0, _HEADROOM, ceiling)

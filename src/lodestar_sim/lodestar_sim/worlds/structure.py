@@ -10,18 +10,18 @@ from lodestar_sim.worlds.elements import Decal, Ramp, Slab, Wall
 from lodestar_sim.worlds.mesh import Assembly, Mesh
 from lodestar_sim.worlds.palette import material_index, rgb
 
-DECAL_HEIGHT = 0.004  # m above the floor, so that a ray meets the decal first
+DECAL_HEIGHT = 0.004  # m above the floor, so that rays hit the decal before the floor
 
 
 def wall_mesh(wall: Wall) -> Mesh:
-    """The six sides of a wall."""
+    """Return the mesh of a wall's six sides."""
     assembly = Assembly(wall.color, wall.material)
     assembly.box((wall.x0, wall.y0, wall.z0), (wall.x1, wall.y1, wall.z1))
     return assembly.mesh()
 
 
 def slab_mesh(slab: Slab) -> Mesh:
-    """The two triangles of a floor or a ceiling."""
+    """Return the mesh of a floor or ceiling, two triangles."""
     corners = [(slab.x0, slab.y0), (slab.x1, slab.y0), (slab.x1, slab.y1), (slab.x0, slab.y1)]
     vertices = np.array([(x, y, slab.z) for x, y in corners], np.float32)
     triangles = np.array([[0, 1, 2], [0, 2, 3]], np.uint32)
@@ -29,7 +29,7 @@ def slab_mesh(slab: Slab) -> Mesh:
 
 
 def ramp_mesh(ramp: Ramp) -> Mesh:
-    """The two triangles of a sloping floor."""
+    """Return the mesh of a sloping floor, two triangles."""
     low, high = ramp.z0, ramp.z1
     heights = (low, high, high, low) if ramp.along == "x" else (low, low, high, high)
     corners = [(ramp.x0, ramp.y0), (ramp.x1, ramp.y0), (ramp.x1, ramp.y1), (ramp.x0, ramp.y1)]
@@ -38,7 +38,7 @@ def ramp_mesh(ramp: Ramp) -> Mesh:
 
 
 def decal_mesh(decal: Decal, segments: int = 20) -> Mesh:
-    """An ellipse just above the floor."""
+    """Return the mesh of an ellipse just above the floor."""
     angles = np.arange(segments) * (2.0 * math.pi / segments)
     rim = np.column_stack(
         [

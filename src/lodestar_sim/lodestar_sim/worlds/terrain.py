@@ -1,4 +1,4 @@
-"""The ground of a world: heights where a robot can walk, and drop-offs."""
+"""The ground of a world: heights of walkable cells, and drop-offs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 
 from lodestar_sim.worlds.elements import Ramp, Slab, Wall
 
-RESOLUTION = 0.05  # m
-CLIMB = 0.16  # m, highest step that a Go2 takes (data sheet)
-LEVEL = 0.01  # m within which ground is level
+RESOLUTION = 0.05  # m, cell size
+CLIMB = 0.16  # m, highest step that a Go2 climbs (data sheet)
+LEVEL = 0.01  # m, height difference within which ground counts as level
 
 
 class Terrain:
-    """Heights of the ground on a raster, from slabs, ramps and sills, without objects on it.
+    """Raster of ground heights from slabs, ramps and sills, without objects.
 
-    height: (rows, columns) float32, metres, NaN for cells that steps of at most CLIMB from the start cannot reach,
-    which are drop-offs. Row 0 has the lowest y.
+    height: (rows, columns) float32, metres; NaN = drop-off, a cell that steps of at most CLIMB from the start cannot
+    reach. Row 0 has the lowest y.
     """
 
     def __init__(
@@ -72,18 +72,18 @@ class Terrain:
 
     @cached_property
     def _nearest(self) -> np.ndarray:
-        """Return the height of the nearest ground, (rows, columns) float32."""
+        """Return the height of the ground nearest to each cell, (rows, columns) float32."""
         from scipy.ndimage import distance_transform_edt
 
         index = distance_transform_edt(self.drops, return_distances=False, return_indices=True)
         return self.height[tuple(index)]
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Return (N,) float64, height of the ground at points (N, 2+), metres; NaN = no ground."""
+        """Return the height of the ground at points (N, 2+): (N,) float64, metres, NaN = no ground."""
         return self._read(self.height, points)
 
     def nearest(self, points: np.ndarray) -> np.ndarray:
-        """Return (N,) float64, height of the ground nearest to points (N, 2+), metres."""
+        """Return the height of the ground nearest to points (N, 2+): (N,) float64, metres."""
         return self._read(self._nearest, points)
 
     def _read(self, heights: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -94,13 +94,13 @@ class Terrain:
 
 
 def is_level(slabs: Sequence[Slab], ramps: Sequence[Ramp], walls: Sequence[Wall]) -> bool:
-    """Return whether all floor is at one height, without ramps and sills."""
+    """Return whether all floor is at z = 0, without ramps and sills."""
     floors_level = all(abs(slab.z) <= LEVEL for slab in slabs if not slab.ceiling)
     return floors_level and not ramps and not any(wall.z1 <= CLIMB for wall in walls)
 
 
 def _walked(surface: np.ndarray, row: int, column: int) -> np.ndarray:
-    """Return (rows, columns) bool: the cells that steps of at most CLIMB from a cell reach."""
+    """Return (rows, columns) bool: cells that can be reached from one cell by steps of at most CLIMB."""
     from scipy import sparse
     from scipy.sparse.csgraph import connected_components
 

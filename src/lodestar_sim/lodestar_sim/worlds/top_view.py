@@ -11,7 +11,7 @@ from lodestar_sim.worlds.world import World
 
 
 def draw_world(world: World, path: str | Path, names: bool = True, time: float = 0.0) -> None:
-    """Write a PNG of the world from above at `time`: floors, walls, objects in their colours with their names."""
+    """Write a PNG of the world from above at `time` (s): floors, walls and objects, with object names if `names`."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.collections import PolyCollection
     from matplotlib.figure import Figure

@@ -18,12 +18,12 @@ from lodestar_sim.worlds.geometry import Geometry
 from lodestar_sim.worlds.terrain import CLIMB
 from lodestar_sim.worlds.world import World, WorldObject
 
-RESOLUTION = 0.05  # metres
+RESOLUTION = 0.05  # metres, cell size
 BAND = (0.03, 0.55)  # metres above the floor between which the robot's body touches obstacles
-INFLATION = 0.20  # metres between the robot's centre and any obstacle
-CAMERA = (0.30, 0.45)  # metres ahead of and above base_link
-SAMPLES = 48  # points of an object that are tested for visibility
-_KEPT = "_truth"  # name under which a world keeps its truth
+INFLATION = 0.20  # metres, minimum distance between the robot's centre and obstacles
+CAMERA = (0.30, 0.45)  # metres, place of the camera ahead of and above base_link
+SAMPLES = 48  # number of points per object tested for visibility
+_KEPT = "_truth"  # attribute under which a world caches its truth
 _FRACTION = 8  # bits of sub-pixel precision in cv2's polygons
 
 
@@ -42,7 +42,7 @@ class Truth:
 
     @cached_property
     def grid(self) -> OccupancyGrid2D:
-        """Return the true obstacles of the robot's body at 0.05 m; no cell is unknown."""
+        """Return the grid of true obstacles at the height of the robot's body, cells of 0.05 m, none unknown."""
         return obstacle_grid(self.world)
 
     @cached_property
@@ -69,7 +69,7 @@ class Truth:
         return scene
 
     def lengths(self, start_xy: tuple[float, float]) -> np.ndarray:
-        """Return the path length from a place to every cell of `grid`, metres, inf where the robot cannot go."""
+        """Return the path length, metres, from a place to every cell of `grid`; inf = unreachable."""
         key = (round(start_xy[0], 3), round(start_xy[1], 3))
         if key not in self._lengths:
             self._lengths[key] = path_lengths(self.grid, key, TravelConfig(clearance=INFLATION))
@@ -116,8 +116,8 @@ class Truth:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return reachable poses (N, 3) that face the object's box within `distance`, without a line-of-sight check.
 
-        Returns them with their path lengths (N,) from the start, shortest first; `most`: candidates kept, evenly
-        spread, before the footprint check (0 = all).
+        Also returns their path lengths (N,) from the start, metres, shortest first. most: number of candidates kept,
+        evenly spread, before the footprint check (0 = all).
         """
         low, high = self.world.box(thing)
         reach = distance + GO2.length / 2
@@ -143,7 +143,7 @@ class Truth:
         return poses[good], far[near][good]
 
     def way(self, start_xy: tuple[float, float], thing: WorldObject) -> np.ndarray:
-        """Return the shortest way (N, 2), metres, from a place to a pose that faces the object; empty if none does."""
+        """Return the shortest path (N, 2), metres, from a place to a pose facing the object; empty if there is none."""
         poses, lengths = self.facing_poses(thing, start_xy)
         if not len(poses) or not np.isfinite(lengths[0]):
             return np.zeros((0, 2))
@@ -153,7 +153,10 @@ class Truth:
             return np.zeros((0, 2))
 
     def views(self, thing: WorldObject, share: float = 0.06, distance: float = 0.9) -> np.ndarray:
-        """Return reachable poses (N, 3) within `distance` that see at least `share` of the object's points."""
+        """Return reachable poses (N, 3) from which enough of an object is visible.
+
+        share: least visible share of its points. distance: largest distance from its box, metres.
+        """
         poses, _ = self.facing_poses(thing, self.world.start[:2], distance, most=48)
         return poses[self.seen(thing, poses) >= share] if len(poses) else poses
 
@@ -169,7 +172,7 @@ class Truth:
 
 def truth_of(world: World) -> Truth:
     """Return the ground truth of the world at its start, computed once per world object."""
-    kept = vars(world)  # a frozen dataclass keeps cached values here, as `functools.cached_property` does
+    kept = vars(world)  # cache on the frozen dataclass, as `functools.cached_property` does
     if _KEPT not in kept:
         kept[_KEPT] = Truth(world)
     truth: Truth = kept[_KEPT]
@@ -177,21 +180,21 @@ def truth_of(world: World) -> Truth:
 
 
 def obstacle_grid(world: World) -> OccupancyGrid2D:
-    """Return cells of 0.05 m touched by anything 0.03 to 0.55 m above the floor, or where the ground ends."""
+    """Return a grid of 0.05 m cells, occupied by geometry 0.03 to 0.55 m above the floor, and at drop-offs."""
     x0, y0, x1, y1 = world.bounds
     terrain = world.terrain
     shape = (math.ceil((y1 - y0) / RESOLUTION - 1e-6), math.ceil((x1 - x0) / RESOLUTION - 1e-6))
     cells = np.zeros(shape, np.uint8)
     if terrain is not None:
         cells[terrain.drops] = 1
-    for flight in world.flights:  # a navigator goes round them
+    for flight in world.flights:  # stairs are obstacles for a navigator
         (c0, c1), (r0, r1) = (
             (round((low - first) / RESOLUTION), round((high - first) / RESOLUTION))
             for low, high, first in ((flight.x0, flight.x1, x0), (flight.y0, flight.y1, y0))
         )
         cells[max(r0, 0) : r1, max(c0, 0) : c1] = 1
     for wall in world.walls:
-        if wall.z0 < BAND[1] and wall.z1 > (BAND[0] if terrain is None else CLIMB):  # a lower one is a sill
+        if wall.z0 < BAND[1] and wall.z1 > (BAND[0] if terrain is None else CLIMB):  # lower walls are sills
             c0, c1 = (round((v - x0) / RESOLUTION) for v in (wall.x0, wall.x1))
             r0, r1 = (round((v - y0) / RESOLUTION) for v in (wall.y0, wall.y1))
             cells[max(r0, 0) : max(r1, r0 + 1), max(c0, 0) : max(c1, c0 + 1)] = 1
@@ -206,7 +209,7 @@ def obstacle_grid(world: World) -> OccupancyGrid2D:
 
 
 def _draw(cells: np.ndarray, corners: np.ndarray, origin: tuple[float, float]) -> None:
-    """Mark the plan of triangles (T, 3, 3) within the height band."""
+    """Mark the cells covered, seen from above, by triangles (T, 3, 3) clipped to the height band BAND."""
     low, high = corners[:, :, 2].min(axis=1), corners[:, :, 2].max(axis=1)
     polygons = list(corners[(low >= BAND[0]) & (high <= BAND[1])])
     crossing = (low < BAND[1]) & (high > BAND[0]) & ~((low >= BAND[0]) & (high <= BAND[1]))
@@ -219,7 +222,7 @@ def _draw(cells: np.ndarray, corners: np.ndarray, origin: tuple[float, float]) -
 
 
 def _clipped(triangle: np.ndarray) -> np.ndarray:
-    """Return the part (N, 3) of a triangle within the height band."""
+    """Return the polygon (N, 3) of a triangle clipped to the height band BAND."""
     polygon = triangle
     for level, sign in ((BAND[0], 1.0), (BAND[1], -1.0)):
         kept = []

@@ -14,7 +14,7 @@ from lodestar_sim.worlds.rows import DOOR, MARGIN, WALL, lock
 SIDE_ROOMS = ("office", "workshop", "storage room", "toilets")
 AISLE = 1.9  # metres between rows of racks
 BORDER = 2.5  # metres left free around the rows
-CEILING = 4.5  # metres
+CEILING = 4.5  # metres, height of the hall
 
 
 def warehouse_site(rng: np.random.Generator, locked: bool = False) -> Site:
@@ -42,7 +42,7 @@ def warehouse_site(rng: np.random.Generator, locked: bool = False) -> Site:
 
 
 def _racks(site: Site, hall: int) -> None:
-    """Add rows of racks back to back along x with aisles between them, and boxes on their lower levels."""
+    """Add double rows of racks along x, with aisles between them, and boxes on the lower levels."""
     space, rng = site.space(hall), site.rng
     x0, y0, x1, y1 = space.rect
     y = y0 + BORDER
@@ -56,7 +56,7 @@ def _racks(site: Site, hall: int) -> None:
 
 
 def _pair(site: Site, hall: int, x: float, y: float) -> None:
-    """Add two racks whose backs meet at y + 1.1, and their loads."""
+    """Add two loaded racks, back to back at y + 1.1 metres."""
     for yaw, sign in ((-math.pi / 2, -1.0), (math.pi / 2, 1.0)):
         rack = site.furnisher.design("pallet rack")
         pose = (x + 1.35, y + 1.1 + sign * (rack.size[0] / 2 + 0.02), 0.0, yaw)

@@ -21,18 +21,18 @@ from lodestar_sim.worlds.structure import decal_mesh, ramp_mesh, slab_mesh, wall
 from lodestar_sim.worlds.terrain import Terrain, is_level
 
 EVENT_KINDS = ("move", "remove", "add", "walk", "relabel", "shift", "mend", "mute", "unmute")
-SENSORS = ("camera", "ranges")  # that may be muted
-STRUCTURE = 0  # id of walls, floors and ceilings
+SENSORS = ("camera", "ranges")  # sensors that events can mute
+STRUCTURE = 0  # object id of walls, floors and ceilings
 
 
 @dataclass(frozen=True)
 class WorldObject:
-    """An object. `id` in 1..65535; pose: (x, y, z, yaw) of the centre of its base, map, front towards +x of its frame.
+    """An object in a world. id: 1..65535. pose: (x, y, z, yaw) of the centre of its base in map; its front faces +x.
 
     size: (3,) metres along its own axes, filled exactly by its mesh. mesh: "param:shape/variant?key=value" or a
     path relative to the world file. supported_by: id of its support, 0 = floor or wall. contained_in: id of the
-    object in whose compartment it stands, 0 = none. sensed: whether camera, LiDAR and scanner see it; a clean pane of
-    glass is only felt.
+    object in whose compartment it stands, 0 = none. sensed: whether camera, LiDAR and scanner see it; False
+    for clean glass.
     """
 
     id: int
@@ -46,12 +46,12 @@ class WorldObject:
     supported_by: int = STRUCTURE
     contained_in: int = 0
     movable: bool = False
-    mounted: bool = False  # hangs on a wall
+    mounted: bool = False  # whether it hangs on a wall
     sensed: bool = True
 
     @property
     def xy(self) -> tuple[float, float]:
-        """Return its position in plan, metres."""
+        """Return the horizontal position x, y, metres."""
         return self.pose[0], self.pose[1]
 
 
@@ -65,18 +65,18 @@ class Room:
 
     @property
     def rect(self) -> tuple[float, float, float, float]:
-        """Return the bounding box x0, y0, x1, y1."""
+        """Return the bounding box x0, y0, x1, y1, metres."""
         xs, ys = [p[0] for p in self.polygon], [p[1] for p in self.polygon]
         return min(xs), min(ys), max(xs), max(ys)
 
 
 @dataclass(frozen=True)
 class Event:
-    """A change at `time` seconds.
+    """A change of the world at `time` seconds.
 
-    move: to `pose`; add: `object`; walk: along `path` at `speed` m/s; relabel: perception takes the object for a
-    `category` with this `caption`; shift: localisation is off by `pose` (x, y, 0, yaw), metres and radians; mend:
-    localisation is right again; mute, unmute: `sensor` (of SENSORS) falls silent, or comes back.
+    Kinds: move: to `pose`; remove; add: `object`; walk: along `path` at `speed` m/s; relabel: perception
+    reports `category` and `caption` for the object; shift: adds a localisation error `pose` (x, y, 0, yaw), m
+    and rad; mend: removes the error; mute, unmute: `sensor` (of SENSORS) stops or resumes.
     """
 
     time: float
@@ -92,7 +92,7 @@ class Event:
 
     @property
     def end(self) -> float:
-        """Return the end of the event, seconds."""
+        """Return the time at which the event ends, seconds."""
         if self.kind != "walk":
             return self.time
         points = np.asarray(self.path, dtype=np.float64)
@@ -111,8 +111,8 @@ class Storey:
 class World:
     """A building in `map`, metres.
 
-    start: (x, y, yaw). bounds: x0, y0, x1, y1. charging_station: object id, 0 = none. storeys: of a building of several
-    ones, the lowest first; walls, slabs and objects are then those of all, rooms and start of the lowest.
+    start: (x, y, yaw). bounds: x0, y0, x1, y1. charging_station: object id, 0 = none. storeys: lowest first, empty for
+    a single storey; walls, slabs and objects comprise all storeys, rooms and start belong to the lowest.
     """
 
     name: str
@@ -131,11 +131,11 @@ class World:
     signs: tuple[Sign, ...] = ()
     flights: tuple[Flight, ...] = ()
     storeys: tuple[Storey, ...] = ()
-    folder: str = field(default="", compare=False)  # base of relative mesh paths
+    folder: str = field(default="", compare=False)  # folder that mesh paths are relative to
 
     @classmethod
     def load(cls, path: str | Path) -> World:
-        """Return the world of a JSON file; raises WorldError, which says what to change, if it is not valid."""
+        """Return the world of a JSON file; raises WorldError, which names the problems, if it is not valid."""
         from lodestar_sim.worlds.storage import load_world
 
         return load_world(path)
@@ -161,7 +161,7 @@ class World:
 
     @cached_property
     def grounds(self) -> tuple[Terrain | None, ...]:
-        """Return the ground of each storey with its flights, at its height in the building; one without storeys."""
+        """Return the ground of each storey and its stairs, with heights in the building."""
         if not self.storeys:
             return (self.terrain,)
         slopes = tuple(flight.slope for flight in self.flights)
@@ -172,11 +172,6 @@ class World:
             )
             for storey in self.storeys
         )  # fmt: skip
-
-    def storey_at(self, height: float) -> int:
-        """Return the index of the storey to which what lies at a height belongs: the highest one below it."""
-        below = [i for i, storey in enumerate(self.storeys) if storey.height <= height + 0.1]
-        return below[-1] if below else 0
 
     def object(self, object_id: int) -> WorldObject:
         """Return the object with this id as it is at the start; KeyError if there is none."""
@@ -198,7 +193,7 @@ class World:
     def objects_at(
         self, time: float, waited: Mapping[int, float] = MappingProxyType({})
     ) -> tuple[WorldObject, ...]:
-        """Return the objects and their poses `time` seconds after the start. waited: s that walkers stood, by id."""
+        """Return the objects and their poses `time` seconds after the start. waited: s of waiting by walker id."""
         things = dict(self._by_id)
         for event in sorted(self.events, key=lambda e: e.time):
             if event.time > time:
@@ -220,7 +215,7 @@ class World:
         return tuple(things.values())
 
     def at(self, time: float) -> World:
-        """Return the world at `time`, without events."""
+        """Return the world as it is at `time` seconds, without events."""
         return replace(self, objects=self.objects_at(time), events=()) if self.events else self
 
     def muted(self, time: float) -> frozenset[str]:
@@ -232,17 +227,17 @@ class World:
         return frozenset(silent)
 
     def shifts(self, since: float, until: float) -> tuple[Event, ...]:
-        """Return the jumps of localisation, and their mends, after `since` and up to `until` seconds."""
+        """Return the "shift" and "mend" events after `since` and up to `until` seconds."""
         return tuple(e for e in self.events if e.kind in ("shift", "mend") and since < e.time <= until)
 
     def next_change(self, time: float) -> float:
-        """Return the time, at or after `time`, of the next change of geometry; inf if there is none."""
+        """Return the time of the next event; `time` itself while somebody walks; inf if no event follows."""
         ahead = [e.time for e in self.events if e.time > time]
         walking = any(e.kind == "walk" and e.time <= time < e.end for e in self.events)
         return time if walking else min(ahead, default=math.inf)
 
     def labels(self, time: float = 0.0) -> dict[int, dict[str, str]]:
-        """Return the labels of each id in the geometry: {"class", "caption"}."""
+        """Return id -> {"class", "caption"} of all objects, decals and flights of stairs at `time`."""
         things: tuple[WorldObject | Decal, ...] = (*self.objects_at(time), *self.decals)
         named = {thing.id: {"class": thing.category, "caption": thing.caption} for thing in things}
         return named | {flight.id: {"class": LABEL, "caption": f"gray {LABEL}"} for flight in self.flights}
@@ -257,7 +252,7 @@ class World:
     ) -> Geometry:
         """Return all triangles at `at_time`, except those of the objects in `without`.
 
-        sensed: only what the sensors see.
+        sensed: only objects visible to the sensors.
         """
         parts = [(STRUCTURE, wall_mesh(wall)) for wall in self.walls]
         parts += [(STRUCTURE, slab_mesh(slab)) for slab in self.slabs if ceiling or not slab.ceiling]
@@ -270,7 +265,7 @@ class World:
 
 
 def _walked(event: Event, time: float, pose: tuple[float, ...]) -> tuple[float, float, float, float]:
-    """Return the pose on a walk at `time`, facing along it."""
+    """Return the pose (x, y, z, yaw) of a walker at `time`, facing along its path."""
     points = np.asarray(event.path, dtype=np.float64)
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     marks = np.concatenate([[0.0], np.cumsum(steps)])

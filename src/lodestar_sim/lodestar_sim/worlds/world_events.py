@@ -1,4 +1,4 @@
-"""Random events in a world: people walk through, an object is moved, removed or added."""
+"""Random events in a world: people walking through, and objects moved, removed or added."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from lodestar_sim.worlds.furnish import Furnisher, plan_box
 from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import Event, World
 
-WALKER_CLEARANCE = 0.33  # metres
-FIRST, LAST = 20.0, 120.0  # seconds
+WALKER_CLEARANCE = 0.33  # metres between a walker's path and obstacles
+FIRST, LAST = 20.0, 120.0  # seconds, range of event times
 
 
 def with_happenings(world: World, rng: np.random.Generator) -> World:
@@ -55,7 +55,7 @@ def with_happenings(world: World, rng: np.random.Generator) -> World:
 
 
 def with_walkers(world: World, rng: np.random.Generator, count: int, begin: float, end: float) -> World:
-    """Return the world with people who walk to and fro across it from about `begin` until `end`, seconds, and leave."""
+    """Return the world with `count` people who walk to and fro from about `begin` until `end`, seconds."""
     furnisher = Furnisher(rng)
     following = max([t.id for t in world.objects] + [d.id for d in world.decals], default=0) + 1
     events = list(world.events)
@@ -81,7 +81,7 @@ def _length(path: tuple[tuple[float, float], ...]) -> float:
 
 
 def _places(world: World, rng: np.random.Generator) -> list[tuple[float, float]]:
-    """Return open floor connected to the start, in random order."""
+    """Return places (x, y) on open floor connected to the start, in random order."""
     truth = truth_of(world)
     lengths = truth.lengths(world.start[:2])
     cells = np.argwhere(np.isfinite(lengths) & (truth.clearance >= 0.7) & (lengths > 2.0) & ~truth.covered)
@@ -92,7 +92,7 @@ def _places(world: World, rng: np.random.Generator) -> list[tuple[float, float]]
 def _fit(
     world: World, size: tuple[float, float, float], places: list[tuple[float, float]]
 ) -> tuple[float, float, float, float] | None:
-    """Return the first pose whose box is clear of all objects and puddles by a margin, or None."""
+    """Return the first pose (x, y, z, yaw) where a box of `size` is clear of objects and puddles, or None."""
     boxes = [world.box(thing) for thing in world.objects]
     low = np.array([b[0][:2] for b in boxes]).reshape(-1, 2) - 0.1
     high = np.array([b[1][:2] for b in boxes]).reshape(-1, 2) + 0.1

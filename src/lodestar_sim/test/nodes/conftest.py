@@ -1,30 +1,27 @@
-"""The simulator's nodes in a domain of their own per test."""
+"""The simulator's nodes."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # running
+sys.path.insert(0, str(Path(__file__).parent))  # for running
 
 
 @pytest.fixture
-def processes():
+def processes(tmp_path):
     from running import Processes
 
-    from lodestar_bringup.domains import free_domain
-
-    with free_domain() as domain:
-        group = Processes(domain)
-        yield group
-        group.stop()
+    group = Processes(tmp_path / "log")
+    yield group
+    group.stop()
 
 
 @pytest.fixture
-def listener(processes):
+def listener():
     from running import Listener
 
-    one = Listener(processes.domain)
+    one = Listener()
     yield one
     one.close()
 

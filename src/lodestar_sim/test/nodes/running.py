@@ -1,62 +1,45 @@
-"""Nodes as processes, and a node of the test that hears them."""
+"""Nodes run as processes, and a node within the test that receives their messages."""
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
-import time
+from pathlib import Path
 
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
+from waiting import wait_for
 
-PATIENCE = 90.0  # s of real time for what should take a moment
+from lodestar_bringup.process_spec import ProcessSpec
+from lodestar_bringup.starter import Death, Starter
 
 
 class Processes:
-    """Nodes in a domain of their own; all end with it."""
+    """Nodes of the simulator; all end with it."""
 
-    def __init__(self, domain: int):
-        self.domain = domain
-        self._environment = {**os.environ, "ROS_DOMAIN_ID": str(domain)}
-        self._running: list[subprocess.Popen] = []
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._running: list[Starter] = []
 
-    def start(self, name: str, **parameters) -> subprocess.Popen:
-        command = [
-            sys.executable,
-            "-c",
-            f"from lodestar_sim.nodes.{name}_node import main; main()",
-            "--ros-args",
-        ]
-        for key, value in parameters.items():
-            command += ["-p", f"{key}:={json.dumps(value)}"]
-        process = subprocess.Popen(
-            command, env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            start_new_session=True,
-        )  # fmt: skip
-        self._running.append(process)
-        return process
+    def start(self, name: str, **parameters) -> Starter:
+        spec = ProcessSpec("lodestar_sim", name, name, parameters=parameters)
+        self._running.append(Starter([spec], self._folder))
+        self._running[-1].start()
+        return self._running[-1]
+
+    def death(self, name: str, **parameters) -> Death:
+        """Return how a node ends that cannot run as configured."""
+        return wait_for(self.start(name, **parameters).deaths, f"the end of {name}")[0]
 
     def stop(self) -> None:
-        for process in self._running:
-            if process.poll() is None:
-                process.send_signal(signal.SIGINT)
-        for process in self._running:
-            try:
-                process.communicate(timeout=20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.communicate()
+        for starter in self._running:
+            starter.stop()
 
 
 class Listener:
-    """A node in the test that keeps what it hears."""
+    """A node in the test that stores received messages by topic."""
 
-    def __init__(self, domain: int):
+    def __init__(self):
         self.context = rclpy.Context()
-        rclpy.init(context=self.context, domain_id=domain)
+        rclpy.init(context=self.context)
         self.node = rclpy.create_node("listener", context=self.context)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
@@ -66,17 +49,11 @@ class Listener:
         self.heard[topic] = []
         self.node.create_subscription(message_type, topic, self.heard[topic].append, profile)
 
-    def until(self, condition, what: str, patience: float = PATIENCE):
-        end = time.monotonic() + patience
-        while not (value := condition()):
-            assert time.monotonic() < end, f"waited {patience:.0f} s for {what}"
-            self._executor.spin_once(timeout_sec=0.02)
-        return value
+    def until(self, condition, what: str):
+        return wait_for(lambda: condition() or self._executor.spin_once(timeout_sec=0.02), what, every=0.0)
 
-    def spin(self, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self._executor.spin_once(timeout_sec=0.02)
+    def spin(self) -> None:
+        self._executor.spin_once(timeout_sec=0.05)
 
     def last(self, topic: str):
         return self.heard[topic][-1]
@@ -88,5 +65,5 @@ class Listener:
 
 
 def start_of(x: float, y: float, yaw: float) -> dict:
-    """Parameters of `sim` that put the robot there."""
+    """Return parameters of the node `sim` that set the robot's start pose."""
     return {"use_start": True, "start": [x, y, yaw]}

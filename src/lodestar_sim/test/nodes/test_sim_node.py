@@ -1,4 +1,4 @@
-"""The simulated robot as a process of its own, over real DDS."""
+"""Tests of the simulator node as a separate process, over real DDS."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
-from running import PATIENCE, start_of
+from running import start_of
 from sensor_msgs.msg import CameraInfo, Image, LaserScan, PointCloud2
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
+from waiting import PATIENCE, Moment
 
 from lodestar_interfaces.msg import SimStatus
 from lodestar_interfaces.srv import RenderView
@@ -31,11 +32,11 @@ from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.pose_graph_input import TOPIC, graph_from_bytes
 from lodestar_ros.transforms import TransformListener
 
-pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.ros
 
 
 def _knows(transforms, target: str, source: str, stamp: float | None = None) -> bool:
-    """Whether a transform has come: /tf_static travels on its own, before or after the odometry."""
+    """Return whether a transform is available; /tf_static may arrive before or after odometry."""
     with suppress(TransformUnavailable):
         return transforms.lookup(target, source, stamp).shape == (4, 4)
     return False
@@ -59,28 +60,36 @@ def test_streams_have_the_frames_stamps_and_rates_that_others_expect(processes, 
             lambda topic=topic: len(listener.heard[topic]) >= (2 if topic == "sim/status" else 8), topic
         )
 
+    def steps(topic: str) -> np.ndarray:
+        """Return the seconds between messages; the shortest is the period, although some may be lost."""
+        return np.diff([stamp_from_msg(m.header.stamp) for m in listener.heard[topic]])
+
     for image, encoding in (("color", "rgb8"), ("depth", "16UC1"), ("labels", "mono16")):
         message = listener.last(f"camera/{image}/image_raw")
         assert (message.encoding, message.width, message.height) == (encoding, 640, 480)
         assert message.header.frame_id == "camera_optical_frame"
-        stamps = [stamp_from_msg(m.header.stamp) for m in listener.heard[f"camera/{image}/image_raw"]]
-        assert np.all(np.diff(stamps) > 0.0999 - 1e-6)
-        assert np.median(np.diff(stamps)) == pytest.approx(0.1, abs=1e-6)
+        topic = f"camera/{image}/image_raw"
+        listener.until(lambda topic=topic: steps(topic).min() < 0.1 + 1e-6, f"two of {topic} in a row")
+        assert steps(topic).min() == pytest.approx(0.1, abs=1e-6)
     info = listener.last("camera/color/camera_info")
     assert (info.k[0], info.k[2], info.k[5]) == (380.0, 319.5, 239.5)
 
-    by_stamp = {stamp_from_msg(m.header.stamp): m for m in listener.heard["camera/labels/image_raw"]}
-    tables = [json.loads(m.data) for m in listener.heard["camera/labels/table"]]
-    matched = [(t, by_stamp[s]) for t in tables if (s := t["stamp"][0] + t["stamp"][1] * 1e-9) in by_stamp]
-    assert matched
-    for table, message in matched:
+    def matched() -> list[tuple[dict, Image]]:
+        by_stamp = {stamp_from_msg(m.header.stamp): m for m in listener.heard["camera/labels/image_raw"]}
+        tables = [json.loads(m.data) for m in listener.heard["camera/labels/table"]]
+        return [(t, by_stamp[s]) for t in tables if (s := t["stamp"][0] + t["stamp"][1] * 1e-9) in by_stamp]
+
+    listener.until(matched, "labels with their table")
+    for table, message in matched():
         assert set(np.unique(image_from_msg(message))) - {0} == {int(value) for value in table["labels"]}
         assert {entry["caption"] for entry in table["labels"].values()} == {"red chair", "blue cabinet"}
     assert 0.5 < np.median(depth_from_msg(listener.last("camera/depth/image_raw"))) < 5.0
 
+    listener.until(lambda: steps("odom").min() < 0.02 + 1e-6, "two odometry messages in a row")
     odometry = [stamp_from_msg(m.header.stamp) for m in listener.heard["odom"]]
-    assert np.median(np.diff(odometry)) == pytest.approx(0.02, abs=1e-6)
-    assert np.median(np.diff([stamp_from_msg(m.clock) for m in listener.heard["/clock"]])) <= 0.0201
+    assert np.diff(odometry).min() == pytest.approx(0.02, abs=1e-6)
+    clock = lambda: np.diff([stamp_from_msg(m.clock) for m in listener.heard["/clock"]])  # noqa: E731
+    listener.until(lambda: clock().min() <= 0.0201, "two clock messages in a row")
     scan = listener.last("scan")
     assert scan.header.frame_id == "scan_link"
     assert len(scan.ranges) == round((scan.angle_max - scan.angle_min) / scan.angle_increment) + 1 == 720
@@ -103,7 +112,7 @@ def test_streams_have_the_frames_stamps_and_rates_that_others_expect(processes, 
 def test_commands_move_it_and_silence_stops_it(processes, listener, world_file):
     listener.hear(Odometry, "sim/ground_truth", qos.EVENT)
     command = listener.node.create_publisher(Twist, "cmd_vel_out", qos.COMMAND)
-    processes.start("sim", world=world_file, **start_of(-3.0, -1.5, 0.0))
+    sim = processes.start("sim", world=world_file, **start_of(-3.0, -1.5, 0.0))
     listener.until(lambda: listener.heard["sim/ground_truth"], "the simulator")
     twist = Twist()
     twist.linear.x = 0.5
@@ -113,20 +122,22 @@ def test_commands_move_it_and_silence_stops_it(processes, listener, world_file):
 
     def drive() -> bool:
         command.publish(twist)
-        listener.spin(0.05)
+        listener.spin()
         return speed() > 0.45
 
+    moment = Moment.now(sim.pids())
     listener.until(drive, "motion")
     since = stamp_from_msg(listener.last("sim/ground_truth").header.stamp)
     listener.until(lambda: speed() == 0.0, "the stop")
-    assert stamp_from_msg(listener.last("sim/ground_truth").header.stamp) - since < 0.65  # and the way here
+    stopped = stamp_from_msg(listener.last("sim/ground_truth").header.stamp)
+    assert stopped - since < 0.65 + moment.waits()  # with transport, which waits for a core
 
 
 def test_silence_stops_it_in_real_time_too_where_the_simulation_is_slow(processes, listener, world_file):
-    """Half a second of silence is 0.125 s simulated here; the robot's own time-out comes at 0.5 s simulated."""
+    """At factor 0.25 the timeout of 0.5 s real time comes first: it is 0.125 s simulated, the robot's own is 0.5 s."""
     listener.hear(Odometry, "sim/ground_truth", qos.EVENT)
     command = listener.node.create_publisher(Twist, "cmd_vel_out", qos.COMMAND)
-    processes.start("sim", world=world_file, real_time_factor=0.25, **start_of(-3.0, -1.5, 0.0))
+    sim = processes.start("sim", world=world_file, real_time_factor=0.25, **start_of(-3.0, -1.5, 0.0))
     listener.until(lambda: listener.heard["sim/ground_truth"], "the simulator")
     twist = Twist()
     twist.linear.x = 0.5
@@ -136,13 +147,15 @@ def test_silence_stops_it_in_real_time_too_where_the_simulation_is_slow(processe
 
     def drive() -> bool:
         command.publish(twist)
-        listener.spin(0.05)
+        listener.spin()
         return speed() > 0.45
 
+    moment = Moment.now(sim.pids())
     listener.until(drive, "motion")
     since = stamp_from_msg(listener.last("sim/ground_truth").header.stamp)
     listener.until(lambda: speed() == 0.0, "the stop")
-    assert stamp_from_msg(listener.last("sim/ground_truth").header.stamp) - since < 0.4
+    stopped = stamp_from_msg(listener.last("sim/ground_truth").header.stamp)
+    assert stopped - since < 0.4 + 0.25 * moment.waits()
 
 
 def test_under_slam_it_leaves_the_map_frame_alone_and_takes_stamped_commands(processes, listener, world_file):
@@ -166,7 +179,7 @@ def test_under_slam_it_leaves_the_map_frame_alone_and_takes_stamped_commands(pro
 
     def turn() -> bool:
         command.publish(message)
-        listener.spin(0.02)
+        listener.spin()
         return listener.last("odom").twist.twist.angular.z > 0.4
 
     listener.until(turn, "the turn")
@@ -181,7 +194,7 @@ def test_a_view_is_rendered_from_any_pose(processes, listener, world_file):
     assert answer.success
     rgb = image_from_msg(answer.image)
     assert rgb.shape == (480, 640, 3)
-    assert ((rgb[..., 0] > 2.0 * rgb[..., 1]) & (rgb[..., 0] > 60)).sum() > 1000  # the red chair
+    assert ((rgb[..., 0] > 2.0 * rgb[..., 1]) & (rgb[..., 0] > 60)).sum() > 1000  # pixels of the red chair
     assert (depth_from_msg(answer.depth) > 0).mean() > 0.99
     bad = RenderView.Request(base_pose=planar_to_msg((0.0, 0.0, 0.0)))
     bad.base_pose.position.x = math.nan
@@ -205,11 +218,10 @@ def test_what_it_cannot_use_it_says_in_one_line(processes, world_file, tmp_path,
     Path(tmp_path / "broken.json").write_text("{not json")
     if parameters.get("world") == "broken.json":
         parameters = {"world": str(tmp_path / "broken.json")}
-    process = processes.start("sim", **{"world": world_file, **parameters})
-    output, _ = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 2
-    assert text.lower() in output.lower()
-    assert "Traceback" not in output
+    death = processes.death("sim", **{"world": world_file, **parameters})
+    assert death.returncode == 2
+    assert text.lower() in death.tail.lower()
+    assert "Traceback" not in death.tail
 
 
 def test_with_a_real_clock_the_stamps_are_those_of_other_computers(processes, listener, world_file):
@@ -225,14 +237,14 @@ def test_with_a_real_clock_the_stamps_are_those_of_other_computers(processes, li
         now = listener.node.get_clock().now().nanoseconds * 1e-9
         stamps = [stamp_from_msg(m.header.stamp) for m in listener.heard[topic]]
         assert np.all(np.diff(stamps) > 0.0)
-        assert 0.0 <= now - stamps[-1] < 5.0
+        assert 0.0 <= now - stamps[-1] < PATIENCE
     assert listener.node.count_publishers("/clock") == 0
 
 
 def test_the_stand_in_for_slam_publishes_its_graph(processes, listener, world_file):
-    """As SLAM Toolbox does; its nodes are where the robot believes it has been."""
+    """The graph is published like SLAM Toolbox's; its nodes lie at the robot's estimated past poses."""
     listener.hear(MarkerArray, TOPIC, qos.COMMAND)
-    slam = {"simulator.localization.slam.enabled": True, "simulator.localization.slam.graph_period": 0.5}
+    slam = {"simulator.localization.slam.enabled": True}
     processes.start("sim", world=world_file, **start_of(-1.0, 0.0, 0.2), **slam)
     listener.until(lambda: len(listener.heard[TOPIC]) >= 3, "three graphs")
     graph = graph_from_bytes(serialize_message(listener.last(TOPIC)), "map")

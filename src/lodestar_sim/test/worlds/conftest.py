@@ -1,4 +1,4 @@
-"""Worlds are made once per test run."""
+"""Fixtures of worlds, created once per test run."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ GENERATED = [
 
 @lru_cache(maxsize=64)
 def cached_world(spec: str, seed: int) -> World:
-    """The world of a specification; worlds do not change."""
+    """Return the world of a specification from a cache; worlds are immutable."""
     return world_from_spec(spec, seed)
 
 
 @pytest.fixture(params=GENERATED, ids=lambda p: f"{p[0]}-{p[1]}")
 def generated(request) -> World:
-    """Every kind of generated world, in several seeds."""
+    """Return each kind of generated world, with several seeds."""
     return cached_world(*request.param)
 
 
 @pytest.fixture
 def make_world():
-    """(spec, seed) -> world."""
+    """Return a function (spec, seed) -> world."""
     return cached_world
 
 
 @pytest.fixture
 def campus() -> World:
-    """A real campus floor; skips where LODESTAR_DATA does not hold it."""
+    """Return the world of a real campus floor; skip if LODESTAR_DATA does not contain it."""
     folder = Path(os.environ.get("LODESTAR_DATA", "")) / CAMPUS_FLOOR
     if not os.environ.get("LODESTAR_DATA") or not folder.is_dir():
         pytest.skip(f"LODESTAR_DATA is not set to a folder with {CAMPUS_FLOOR}")

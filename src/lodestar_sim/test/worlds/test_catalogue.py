@@ -1,4 +1,4 @@
-"""Every category makes sound meshes in all its variants."""
+"""Tests that every category has valid meshes in all its variants."""
 
 from __future__ import annotations
 

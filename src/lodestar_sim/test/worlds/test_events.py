@@ -1,4 +1,4 @@
-"""What happens in a world over time."""
+"""Tests of timed events in a world."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worlds from occupancy maps."""
+"""Tests of worlds from occupancy maps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ APARTMENT_ROOMS = (
 
 
 def two_rooms() -> np.ndarray:
-    """(70, 130) uint8 at 0.1 m: two rooms of 6 x 6 m joined by a door of 1 m."""
+    """Return a map (70, 130) uint8 at 0.1 m: two rooms of 6 x 6 m joined by a door of 1 m."""
     cells = np.full((70, 130), WALL, np.uint8)
     cells[5:65, 5:65] = FREE
     cells[5:65, 67:127] = FREE
@@ -59,7 +59,7 @@ def test_arrays_become_two_furnished_rooms(tmp_path):
 
 
 def home() -> np.ndarray:
-    """(70, 130) uint8 at 0.1 m: rooms of 36, 24, 5.4 and 5 m2."""
+    """Return a map (70, 130) uint8 at 0.1 m: rooms of 36, 24, 5.4 and 5 m2."""
     cells = two_rooms()
     cells[45:47, 67:127] = cells[47:65, 95:97] = WALL
     cells[45:47, 75:84] = cells[52:61, 95:97] = FREE
@@ -107,12 +107,12 @@ def test_only_valid_free_space_is_free(tmp_path):
 
 def test_a_ros_map_keeps_its_place_and_its_walls(tmp_path):
     cells = two_rooms()
-    cells[10:20, 10:20] = WALL  # upper left in the image: high y
+    cells[10:20, 10:20] = WALL  # top left in the image, i.e. high y
     world = world_from_spec(write_ros(tmp_path, cells), 2)
     assert world.bounds == pytest.approx((1.8, -1.2, 15.2, 6.2))
     grid = rasterised(world)
     row, column = grid.cells_of(np.array([[2.0 + 1.05, -1.0 + 5.9]]))[0]
-    assert grid.occupied[row, column]  # the shell of the pillar
+    assert grid.occupied[row, column]  # border of the pillar
     assert {room.label for room in world.rooms}
 
 
@@ -142,7 +142,7 @@ def test_bad_ros_maps_say_why(changes, says, tmp_path):
 
 
 def test_a_map_of_humble_is_a_world_of_its_free_floor(tmp_path):
-    """Its free_thresh of 0.25 makes map_saver's grey of unknown cells (205) free."""
+    """With Humble's free_thresh of 0.25, map_saver's grey of unknown cells (205) would count as free."""
     cells = np.where(two_rooms() == FREE, FREE, 205).astype(np.uint8)
     for changes in ({"free_thresh": 0.25}, {"mode": "scale"}, {"mode": "raw"}):
         if changes.get("mode") == "raw":

@@ -1,4 +1,4 @@
-"""What holds in every generated world: nothing in anything else, everything stands, all can be walked up to."""
+"""Tests of every generated world: no overlaps, all objects supported, all objects reachable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lodestar_sim.worlds.references import load_shape
 from lodestar_sim.worlds.truth import Truth, truth_of
 from lodestar_sim.worlds.warehouse import warehouse_site
 
-HIGHEST = 1.7  # m, above which nothing is to be found
+HIGHEST = 1.7  # m, highest base of an object
 
 
 def test_it_passes_the_checks_of_world_files(generated: World):
@@ -26,7 +26,7 @@ def test_it_passes_the_checks_of_world_files(generated: World):
 
 
 def test_boxes_do_not_overlap(generated: World):
-    """But for what stands in or on a thing whose box reaches above that surface."""
+    """Objects on or in another are exempt: the supporting object's box may reach above its surface."""
     things = generated.objects
     low = np.array([generated.box(t)[0] for t in things]) + 0.003
     high = np.array([generated.box(t)[1] for t in things]) - 0.003
@@ -58,7 +58,7 @@ def test_the_overlap_check_can_fail(make_world):
 
 
 def test_supports_are_physical(generated: World):
-    """A thing stands exactly on a surface of its support, its foot within it; else on the floor or a wall."""
+    """Objects stand exactly on a surface of their support, within its edges; else on the floor or a wall."""
     for thing in generated.objects:
         if not thing.supported_by:
             assert thing.mounted or thing.pose[2] == 0.0
@@ -101,7 +101,7 @@ def test_every_object_can_be_walked_up_to_and_seen(generated: World):
 
 
 def test_rooms_are_joined_by_walkways(generated: World):
-    """The middle of a robot that can turn (0.385 m) gets from the start into every room."""
+    """A circular robot of the turning radius (0.385 m) reaches every room from the start."""
     truth = Truth(generated)
     import cv2
 

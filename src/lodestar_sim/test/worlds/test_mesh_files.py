@@ -1,4 +1,4 @@
-"""Mesh files of every format that a home may come in, with their colours; and files that are broken or mean harm."""
+"""Tests of mesh files in every supported format, with their colours, and of broken or malicious files."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def fresh():
 
 
 def textured(color: tuple[int, int, int], pbr: bool = False) -> trimesh.Trimesh:
-    """A box of SIZE whose texture is noise around a colour."""
+    """Return a box of SIZE whose texture is noise around a colour."""
     noise = np.random.default_rng(0).integers(-30, 31, (128, 128, 1))
     image = Image.fromarray(np.clip(np.array(color) + noise, 0, 255).astype(np.uint8))
     box = trimesh.creation.box(SIZE)
-    uv = np.random.default_rng(1).uniform(0.0, 3.0, (len(box.vertices), 2))  # repeats
+    uv = np.random.default_rng(1).uniform(0.0, 3.0, (len(box.vertices), 2))  # beyond 1: the texture repeats
     material = PBRMaterial(baseColorTexture=image) if pbr else SimpleMaterial(image=image)
     box.visual = TextureVisuals(uv=uv, material=material)
     return box
@@ -89,7 +89,7 @@ def test_collada_is_read_with_unit_axis_and_texture(up, size, tmp_path):
     loaded = read_mesh("thing.dae", str(tmp_path))
     assert loaded.size == pytest.approx(size, abs=1e-6)
     assert np.abs(loaded.colors.astype(int) - (30, 140, 60)).max() <= 2
-    corners = loaded.vertices[loaded.triangles]  # still turned outwards: no mirror among the axes
+    corners = loaded.vertices[loaded.triangles]  # still facing outwards: axes were not mirrored
     assert np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() / 6 > 0.0
 
 

@@ -1,4 +1,4 @@
-"""Obstacles in a robot's way, and sensors that fall silent."""
+"""Tests of obstructions on a robot's path, and of muted sensors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_door_that_closes_parts_two_rooms_until_it_opens(world):
             np.isfinite(truth_of(changed.at(time)).lengths(world.start[:2])).sum() for time in (5.0, 15.0)
         ]
         parted += reached[1] < 0.98 * reached[0]
-    assert parted >= 1  # the others lead round
+    assert parted >= 1  # other doors have a detour
 
 
 def test_the_openings_are_as_wide_as_doors(world):

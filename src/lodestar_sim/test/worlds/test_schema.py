@@ -1,4 +1,4 @@
-"""The schema says what the loader's records are: neither can change alone."""
+"""Tests that the schema and the loader's records agree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar_sim.worlds.world import EVENT_KINDS, Event, Room, World, WorldObje
 RECORDS = {
     "room": Room, "wall": Wall, "slab": Slab, "ramp": Ramp, "object": WorldObject, "decal": Decal, "event": Event,
 }  # fmt: skip
-COMPLETED = {  # what the loader fills in, and what a file has besides
+COMPLETED = {  # fields that the loader fills in if missing
     "object": {"color", "caption", "material", "size"},
     "world": {"name", "kind", "seed"},
 }

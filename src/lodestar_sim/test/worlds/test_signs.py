@@ -1,4 +1,4 @@
-"""Signs on walls: what they change and what not, where they hang, and how they look."""
+"""Tests of signs on walls: their effect on the world, placement and appearance."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_depth_labels_and_the_course_of_a_run_stay_as_they_were(office):
 
 
 def views_of(world: World, index: int) -> tuple[np.ndarray, np.ndarray]:
-    """Colours of a view of a sign without it, and with it."""
+    """Return two RGB views of a sign's place, without and with signs."""
     sign = world.signs[index]
     away = np.array(sign.center[:2]) + 1.6 * np.array(sign.normal[:2])
     pose = (*away, sign.yaw + math.pi)
@@ -66,7 +66,7 @@ def test_only_the_area_of_signs_looks_different(office):
     assert 200 < changed.sum() < 4000
     rows, columns = np.nonzero(changed)
     assert np.ptp(rows) < 40 and np.ptp(columns) < 90
-    assert signed[changed].min() < 90  # ink
+    assert signed[changed].min() < 90  # dark ink
 
 
 def test_rooms_have_plates_by_their_kind(office):

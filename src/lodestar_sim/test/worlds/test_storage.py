@@ -1,4 +1,4 @@
-"""World files: there and back, and what is said of bad ones."""
+"""Tests of world files: saving and loading, and error messages for invalid files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4
 
 
 def small_world() -> dict:
-    """A world as a user would write it: one room, a box and a mesh of their own."""
+    """Return a world as a user would write it: one room, a box and a custom mesh."""
     walls = [(-3, -3, 3, -2.9), (-3, 2.9, 3, 3), (-3, -2.9, -2.9, 2.9), (2.9, -2.9, 3, 2.9)]
     return {
         "bounds": [-3, -3, 3, 3],
@@ -32,7 +32,7 @@ def small_world() -> dict:
 
 @pytest.fixture
 def write(tmp_path):
-    """Writes a world (dict or text) beside its mesh; returns the path."""
+    """Return a function that writes a world (dict or text) beside its mesh and returns the path."""
     (tmp_path / "art").mkdir()
     (tmp_path / "art" / "thing.obj").write_text(TRIANGLE)
 
@@ -87,7 +87,7 @@ def test_the_packaged_world_is_sound_and_the_same_for_every_seed():
 
 
 def change(path: list, value):
-    """A small world with one value replaced."""
+    """Return a small world with the value at a path replaced."""
     data = small_world()
     place = data
     for key in path[:-1]:
@@ -136,7 +136,7 @@ def test_bad_files_say_what_is_wrong(data, says, write):
 
 
 def test_all_problems_are_named_at_once(write):
-    """As many as a home brought from elsewhere has: of the format first, then of what stands where."""
+    """Format errors are reported together; without any, geometric errors are reported together."""
     data = small_world()
     data["objects"][0] |= {"material": "cheese", "pose": [1, 2], "colour": "red"}
     del data["objects"][1]["mesh"]
@@ -163,7 +163,7 @@ def test_all_problems_are_named_at_once(write):
     with pytest.raises(WorldError) as caught:
         world_from_spec(write(data))
     says = "\n".join(caught.value.problems)
-    assert says.count("overlap; move") == 3 + 1, says  # neighbours, and one in a wall
+    assert says.count("overlap; move") == 3 + 1, says  # three pairs of neighbours, and one in a wall
     for part in ("'art/gone.dae' is missing", "stands on or in 99", "outside the bounds"):
         assert part in says, says
     assert len(caught.value.problems) == 7
@@ -172,9 +172,9 @@ def test_all_problems_are_named_at_once(write):
 @pytest.mark.parametrize(
     ("category", "pose", "stands"),
     [
-        ("window", [-2.95, 1, 0.9, 0], True),  # in the middle of the wall
+        ("window", [-2.95, 1, 0.9, 0], True),  # centred in the wall
         ("sliding door", [-2.95, 1, 0, 0], True),
-        ("stove", [-2.62, 1, 0, 0], True),  # 2 cm deep in it: homes are measured no better
+        ("stove", [-2.62, 1, 0, 0], True),  # 2 cm inside the wall: accuracy of measured homes
         ("stove", [-2.45, 1, 0, 0], True),
         ("stove", [-2.75, 1, 0, 0], False),
         ("doormat", [-2.95, 1, 0, 0], False),

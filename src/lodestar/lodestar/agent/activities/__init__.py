@@ -1,1 +1,3 @@
-"""The work of each kind of errand, its steps, and the transitions that it takes."""
+"""Activities: a class per kind of errand (the task in progress), `Steps`, which ends steps, and the
+transitions of the loop.
+"""

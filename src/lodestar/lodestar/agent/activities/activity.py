@@ -1,4 +1,8 @@
-"""Port of an activity, which does one errand: each kind of step has an object of its own behind it."""
+"""Base class of activities, and their shared tools.
+
+An errand is the task in progress: a step of the directive, one stop of a patrol, or a visit on behalf of a
+CHECK. An activity carries out one errand; each kind of step has a class.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,7 @@ from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import OpenQuery
 from lodestar.agent.errands.run import EXPLORE, MAX_SENTENCES, CheckVisit, DirectiveRun
 from lodestar.agent.errands.words import step_in_words, unable_in_words
+from lodestar.agent.facts.config import LOOP_RETRY_INTERVAL
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.recovery.outcomes import Outcomes
 from lodestar.language.directive import Step, StepKind
@@ -28,15 +33,19 @@ from lodestar.query.targets import TargetView
 from lodestar.selection.admission import Admission
 from lodestar.selection.decisions import Outcome
 
+LOOP_COVERED = 0.95  # share of the floor that must have been looked at for an answer without a check (ours)
+
 
 class MemoryLine:
-    """Asks by a command, without waiting; whoever carries it out hands the outcome to `DecisionLoop.on_memory`."""
+    """Sends queries to the memory as commands, without waiting. Outcomes arrive by `DecisionLoop.on_memory`."""
 
     def __init__(self, context: LoopContext) -> None:
         self._context = context
 
     def ask(self, run: DirectiveRun, question: Question, since: float = 0.0) -> None:
-        """Ask; a query before it is withdrawn. since: s, how far back it looks where it says no time; 0 = any."""
+        """Send the question and withdraw an earlier query. since: seconds to look back if the question names no time;
+        0 = no limit.
+        """
         context = self._context
         self.close(run)
         if since > 0.0 and not question.window:
@@ -47,7 +56,9 @@ class MemoryLine:
         context.commands.append(AskMemory(run.errand.query.ticket, question))
 
     def outcome(self, run: DirectiveRun) -> AnswerOutcome | None:
-        """Return what came of the query, once; None while its answer is waited for. A late one is an outcome too."""
+        """Return the query's outcome, once; None while it is pending. After `memory_patience` the outcome is
+        CANCELLED.
+        """
         query, patience = run.errand.query, self._context.config.memory_patience
         assert query is not None
         if query.outcome is None:
@@ -61,22 +72,23 @@ class MemoryLine:
         return query.outcome
 
     def close(self, run: DirectiveRun) -> None:
-        """Withdraw the query that is open, if there is one."""
+        """Withdraw the open query, if there is one."""
         if run.errand.query is not None and run.errand.query.outcome is None:
             self._context.commands.append(WithdrawQuery(run.errand.query.ticket))
         run.errand.query = None
 
     def is_fresh(self, answer: Answer, age: float) -> bool:
-        """Return whether the answer was so `age` seconds (stamps) ago or later, so that it saves the robot the way; of
-        what was not seen, whether enough of the floor was looked at then.
+        """Return whether the answer is known and was verified within the last `age` seconds of sensor time,
+        so that the robot need not drive there. A negative answer also needs enough of the floor to have been
+        observed.
         """
         if not answer.is_known or answer.last_verified is None:
             return False
         old = self._context.facts.stamp.seconds - answer.last_verified > age
-        return not old and (answer.coverage is None or answer.coverage >= self._context.config.covered)
+        return not old and (answer.coverage is None or answer.coverage >= LOOP_COVERED)
 
 
-#: Failures of one stop that leave the rest of a patrol possible.
+#: Error codes of one stop after which a patrol continues.
 _OF_A_STOP = frozenset(
     {
         ErrorCode.TARGET_NOT_FOUND,
@@ -90,15 +102,16 @@ _OF_A_STOP = frozenset(
 
 
 class Steps:
-    """Ends a step, and with the last of them the directive."""
+    """Ends the steps of a directive, and the directive after its last step."""
 
     def __init__(self, context: LoopContext, transitions: Transitions) -> None:
         self._context, self._transitions = context, transitions
 
     def succeed(self, run: DirectiveRun, text: str, view: TargetView | None = None) -> None:
-        """The errand has succeeded; the next one begins, or the directive ends, with its verdict if it has one.
+        """End the step as done and begin the next one; after the last step, end the directive. If the errand
+        was a visit on behalf of a CHECK, resume the CHECK instead.
 
-        An errand that was done for a CHECK leads back to it.
+        text: report of the step. view: candidates for the target, for the ledger; None = not computed.
         """
         if self._is_visit(run):
             self._come_back(run, ErrorCode.NONE, text, view)
@@ -117,10 +130,11 @@ class Steps:
     def fail(
         self, run: DirectiveRun, code: ErrorCode, message: str, question: OpenQuestion | None = None
     ) -> None:
-        """The errand has failed, and the directive with it. A patrol goes on to its next stop, unless it came to none
-        of this round; where the last step is to come back, the robot still does. A CHECK hears of its errand's failure.
+        """End the step as failed, and with it the directive. Exceptions: a patrol continues with its next
+        stop, unless every stop of this round failed; a directive whose last step is RETURN still does that
+        step; a CHECK resumes with the failure of the visit on its behalf.
 
-        question: that the robot asks back where the directive ends with this failure.
+        question: asked to the user if the directive ends with this failure.
         """
         if self._is_visit(run):
             self._come_back(run, code, message)
@@ -139,14 +153,16 @@ class Steps:
         self._begin(run, message)
 
     def answer(self, run: DirectiveRun, text: str, answer: Answer | None = None) -> None:
-        """The question of the step is answered. answer: None = by the words alone."""
+        """Finish the step with an answer to its question. answer: None = only text is available."""
         if answer is not None:
             run.answers = [*run.answers, answer][-MAX_SENTENCES:]
             run.note_found(proof.id for proof in answer.proof if proof.kind is ProofKind.ENTITY)
         self.succeed(run, text)
 
     def leave_unanswered(self, run: DirectiveRun, why: str) -> None:
-        """The question of the step has no answer; the directive goes on, and ends with the code for that."""
+        """Leave the question of the step without an answer and continue; the directive will end with
+        CANNOT_ANSWER.
+        """
         run.tell(why)
         run.unanswered = [*run.unanswered, why][-MAX_SENTENCES:]
         if run.itinerary.is_last:
@@ -156,7 +172,9 @@ class Steps:
         self._go_on(run, why)
 
     def visit(self, run: DirectiveRun, errand: Step, text: str) -> None:
-        """Do another errand for a CHECK first."""
+        """Begin an errand on behalf of the current CHECK, such as to look at an object; the CHECK resumes
+        afterwards.
+        """
         run.check = CheckVisit(errand.kind, self._context.facts.stamp)
         run.itinerary.visit(errand, self._context.place_names)
         self._transitions.next_errand(run, text)
@@ -169,7 +187,7 @@ class Steps:
     def _come_back(
         self, run: DirectiveRun, code: ErrorCode, text: str, view: TargetView | None = None
     ) -> None:
-        """The errand for a CHECK is over; the check itself goes on."""
+        """End the visit on behalf of a CHECK, store its result in `run.check`, and resume the CHECK."""
         assert run.check is not None
         found = code is ErrorCode.NONE and run.step.kind is StepKind.FIND
         run.check.came = code, text
@@ -184,7 +202,7 @@ class Steps:
     def _is_stop_missed(
         self, run: DirectiveRun, code: ErrorCode, message: str, question: OpenQuestion | None
     ) -> bool:
-        """Whether this was one stop of a patrol, which goes on."""
+        """Return whether this failure concerns one stop of a patrol that continues; if so, start the next stop."""
         itinerary = run.itinerary
         stops = itinerary.step.stops
         if not stops or code not in _OF_A_STOP or run.verdict is not None:
@@ -201,8 +219,8 @@ class Steps:
         return True
 
     def _end(self, run: DirectiveRun, text: str) -> None:
-        """End the directive as done, but for stops that were missed, questions without an answer, and what the robot
-        cannot do.
+        """End the directive. It succeeds unless stops were missed, questions have no answer, or a request is beyond
+        the robot's abilities.
         """
         failed = run.verdict or run.missed
         if failed is not None:
@@ -232,7 +250,7 @@ class Steps:
 
 
 class Tools:
-    """The one thing that states and activities are given: the context of the loop, and what acts on it."""
+    """Objects shared by all states and activities: the loop's context, and the parts that act on it."""
 
     def __init__(self, context: LoopContext, outcomes: Outcomes) -> None:
         self.context = context
@@ -245,14 +263,14 @@ class Tools:
 
     @property
     def outcomes(self) -> Outcomes:
-        """The ends of actions."""
+        """Return the object that opens and closes actions."""
         return self.transitions.outcomes
 
 
 class Activity:
-    """One errand under way, from its begin to its end. By itself it has the experts say where to go."""
+    """Base class of activities; each carries out one errand. By default the experts propose every goal."""
 
-    explores = False  # until what the step names is known, the whole place is explored
+    explores = False  # True: ask only the explorer until the place that the step names is known
 
     def __init__(self, tools: Tools, rooms: RoomSearch | None = None) -> None:
         self._tools = tools
@@ -260,48 +278,56 @@ class Activity:
         self._rooms = rooms or RoomSearch(tools.context)
 
     def asked(self, run: DirectiveRun) -> Step:
-        """The step as the experts hear of it: all of them where it is FIND, else the explorer alone."""
+        """Return the step to send to the experts. A FIND step goes to all experts, any other step to the
+        explorer alone.
+        """
         return EXPLORE if self.explores else run.step
 
     def act(self, run: DirectiveRun) -> bool:
-        """Do what needs no expert: send a goal, wait, or end the errand. False = the experts are to be asked."""
+        """Do the part of the errand that needs no expert: send a goal, wait, or end it. Return False if experts must
+        be asked.
+        """
         return False
 
     def settled(self, run: DirectiveRun, admission: Admission, view: TargetView) -> bool:
-        """End the errand though the experts propose goals, where no look from them is worth it; whether it did."""
+        """End the errand if none of the admissible proposals is worth its driving time. Return whether it
+        ended.
+        """
         return False
 
     def news(self, run: DirectiveRun) -> str:
-        """Return why a goal under way is to be decided on anew, "" where it is not."""
+        """Return the reason to decide again while a goal is being driven to; "" = keep the goal."""
         return ""
 
     def conclusion(self, run: DirectiveRun) -> tuple[ErrorCode, str] | None:
-        """Return code and message where the errand has an answer though the directive's time is over; None = none."""
+        """Return error code and message if the errand has an answer when the directive's time runs out, else None."""
         return None
 
     def waited(self, run: DirectiveRun) -> None:
-        """The robot stands and waits, by this activity's doing: end the errand, or decide anew, when it is time."""
+        """Check whether the wait of this activity is over; if so, end the errand or decide again."""
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
-        """The robot stands at a goal that this activity sent, by itself into a room: decide anew."""
+        """Handle arrival at a goal that this activity sent; by default a goal in a room. Decide again."""
         self._rooms.arrived(run, self._go_to, arrival)
         self._tools.transitions.redecide(run)
 
     def unreachable(self, run: DirectiveRun, why: str) -> None:
-        """The navigator failed at too many of this activity's goals."""
+        """Fail the step: the navigator failed at too many goals of this activity."""
         message = f"Navigation failed {run.errand.failures} times in a row; the last: {why}."
         self._tools.steps.fail(run, ErrorCode.NAVIGATION_FAILED, message)
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
-        """The explorer says that nothing reachable is left to explore; what needs no exploring fails by that."""
+        """Handle the end of exploration: nothing reachable is left to explore. By default the step fails with
+        NO_EXPERT.
+        """
         message = "Nothing reachable is left to explore, and this step could not be done."
         self._tools.steps.fail(run, ErrorCode.NO_EXPERT, message)
 
     def send_or_wait(
         self, run: DirectiveRun, proposer: str, goal: np.ndarray, text: str, **more: Any
     ) -> None:
-        """The robot goes to `goal` (3,). One that is refused is asked for anew for a while, since the map may change.
-        Then, or at once where that does not help, the errand ends with the validator's words.
+        """Send `goal` (3,). If the validator refuses it, retry for `no_expert_timeout`, because the map may change;
+        then, or at once if the refusal is final, fail with the validator's reason.
         """
         if self._go_to.send(run, proposer, goal, text, **more):
             run.errand.idle_since = None
@@ -314,7 +340,9 @@ class Activity:
             self.retry(run)
 
     def has_come(self, run: DirectiveRun, goal: np.ndarray, place: str) -> bool:
-        """Return whether the robot stands at the goal (3,); else it is sent again, until the place is given up."""
+        """Return whether the robot is at the goal (3,). If it is not, retry; after too many attempts, give up
+        the place.
+        """
         if self._go_to.is_there(goal):
             return True
         if self._go_to.fell_short(place):
@@ -324,6 +352,6 @@ class Activity:
         return False
 
     def retry(self, run: DirectiveRun) -> None:
-        """Come back to this activity after a while."""
+        """Decide again after LOOP_RETRY_INTERVAL."""
         if self._tools.context.state is not State.IDLE:
-            self._tools.transitions.redecide(run, self._tools.context.config.retry_interval)
+            self._tools.transitions.redecide(run, LOOP_RETRY_INTERVAL)

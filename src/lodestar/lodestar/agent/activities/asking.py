@@ -1,4 +1,6 @@
-"""Errands that end where the robot stands: ASK, WAIT and STOP; and CHECK, which looks where nothing proves it."""
+"""Activities for ASK, WAIT and STOP, which send no goal, and for CHECK, which sends the robot to look if the
+memory has no fresh proof.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,13 @@ from lodestar.agent.errands.run import CheckVisit, DirectiveRun, is_room
 from lodestar.agent.errands.words import name_of
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.absence import SearchBelief
+from lodestar.experts.absence_bounds import ABSENCE_UNSURE
 from lodestar.language.asked_items import plain_item, with_asked
 from lodestar.language.directive import Step, StepKind
 from lodestar.language.query_graph import Predicate
 from lodestar.language.question import AnswerType, Question, QuestionKind
 from lodestar.language.sentences import step_sentence
-from lodestar.language.step_kinds import duration_in_words
+from lodestar.language.step_kinds import exact_duration
 from lodestar.language.step_questions import wanted_by
 from lodestar.memory.answer import Answer, AnswerCode, AnswerOutcome, AnswerValue, Proof, ProofKind
 from lodestar.memory.answer_text import answer_lines
@@ -23,21 +26,23 @@ from lodestar.models.english import listed
 from lodestar.scene.captions import clean_text, tells
 from lodestar.scene.records import Entity
 
-_OWN_WORDS = (AnswerCode.NO_EVIDENCE, AnswerCode.UNKNOWN, AnswerCode.CANCELLED)  # whose sentence says it all
+LOOP_CHECK_AGE = 60.0  # s (stamps), age of a proof up to which a CHECK needs no drive (ours)
+
+_OWN_WORDS = (AnswerCode.NO_EVIDENCE, AnswerCode.UNKNOWN, AnswerCode.CANCELLED)  # sentence suffices
 
 
 class Asking(Activity):
-    """Asks the memory, waits for what comes of it, and goes on with the next step, whatever it is."""
+    """ASK: queries the memory, waits for the outcome, and continues with the next step in any case."""
 
     def act(self, run: DirectiveRun) -> bool:
-        """Ask; the robot stands meanwhile."""
+        """Query the memory, and let the robot stand until the outcome arrives. Return True."""
         self._tools.memory.ask(run, question_of(run.step))
         run.text = f"Asking my memory: {asked_in_words(run.step)}"
         self._tools.transitions.wait(run)
         return True
 
     def waited(self, run: DirectiveRun) -> None:
-        """Tell the answer, or why there is none."""
+        """Report the answer, or the reason why there is none."""
         outcome = self._tools.memory.outcome(run)
         if outcome is None:
             return
@@ -50,25 +55,27 @@ class Asking(Activity):
 
 
 def question_of(step: Step) -> Question:
-    """Return the typed question of a step that has one."""
+    """Return the typed question of an ASK or CHECK step."""
     question = step.wanted or wanted_by(step)
     assert question is not None
     return question
 
 
 def asked_in_words(step: Step) -> str:
-    """Return the question for a person: "where did you last see the mug?"."""
+    """Return the question as a sentence for a person, such as "where did you last see the mug?"."""
     said = clean_text(step.question or step_sentence(step)).rstrip("?. ")
     return f'"{said}"?'
 
 
 def answer_in_words(answer: Answer, context: LoopContext) -> str:
-    """Return the answer with its proof and places, one a line."""
+    """Return the answer as text, followed by its proofs and places, one per line."""
     return "\n".join(answer_lines(answer, context.facts.stamp.seconds))
 
 
 def unanswered(step: Step, outcome: AnswerOutcome) -> str:
-    """Return why a question has no answer, with the memory's code where its sentence needs one."""
+    """Return a sentence why a question has no answer. It includes the memory's error code unless the memory's
+    own sentence suffices.
+    """
     code = "" if outcome.code in _OWN_WORDS else f" ({outcome.code.name})"
     why = clean_text(outcome.sentence).rstrip(".") or "the memory gave no reason"
     return f"{asked_in_words(step)[:-1]} has no answer{code}: {why}."
@@ -78,41 +85,43 @@ class Wait(Activity):
     """WAIT: the robot stands for a time on the loop's clock, or until the directive is cancelled."""
 
     def act(self, run: DirectiveRun) -> bool:
-        """Begin to wait; the time of it does not count against the directive's limit."""
+        """Begin to wait. The waiting time does not count against the directive's time limit."""
         seconds = run.step.seconds
         now = self._tools.context.now
         run.errand.waits_until = None if seconds is None else now + seconds
         run.time_limit += seconds or 0.0
-        run.text = f"Waiting {'until cancelled' if seconds is None else f'for {duration_in_words(seconds)}'}."
+        run.text = f"Waiting {'until cancelled' if seconds is None else f'for {exact_duration(seconds)}'}."
         self._tools.transitions.wait(run)
         return True
 
     def waited(self, run: DirectiveRun) -> None:
-        """End the wait when its time has come."""
+        """End the step once its time has passed."""
         if run.errand.waits_until is not None and self._tools.context.now >= run.errand.waits_until:
-            self._tools.steps.succeed(run, f"Waited for {duration_in_words(run.step.seconds or 0.0)}.")
+            self._tools.steps.succeed(run, f"Waited for {exact_duration(run.step.seconds or 0.0)}.")
 
 
 class Stop(Activity):
-    """STOP: the directive ends, and the robot stands."""
+    """STOP: ends at once and sends no goal, so that the robot stands."""
 
     def act(self, run: DirectiveRun) -> bool:
-        """End it."""
+        """End the step."""
         self._tools.steps.succeed(run, "Stopped.")
         return True
 
 
-_SEEN = 0.95  # confidence of what the robot stands before; chosen
-_AFAR = 0.8  # confidence of what it saw from where it cannot come nearer; chosen
+_SEEN = 0.95  # confidence in an object that the robot stands before; chosen
+_AFAR = 0.8  # confidence in an object seen from afar that the robot cannot approach; chosen
 
 
 class Check(Activity):
-    """Asks the memory first; without fresh proof it has an errand done, and answers by what that shows."""
+    """CHECK: queries the memory. Without fresh proof it sends the robot to look (a visit) and answers from
+    the result.
+    """
 
     def act(self, run: DirectiveRun) -> bool:
-        """Ask, go there, or answer."""
+        """Query the memory; after the visit, answer from its result. Return True."""
         if run.check is None:
-            self._tools.memory.ask(run, question_of(run.step), self._tools.context.config.check_age)
+            self._tools.memory.ask(run, question_of(run.step), LOOP_CHECK_AGE)
             run.text = f"Asking my memory: {asked_in_words(run.step)}"
             self._tools.transitions.wait(run)
         elif run.check.came is not None and not run.check.hidden:
@@ -120,12 +129,14 @@ class Check(Activity):
         return True
 
     def waited(self, run: DirectiveRun) -> None:
-        """Answer by fresh proof, or go and look; where it stands before the thing, say what it cannot see."""
-        outcome, config = self._tools.memory.outcome(run), self._tools.context.config
+        """Answer from fresh proof, or else send the robot to look. If the robot has looked already, leave the
+        question unanswered and name the property that it cannot see.
+        """
+        outcome = self._tools.memory.outcome(run)
         if outcome is None:
             return
         answer = outcome.answer if outcome.is_known else None
-        if answer is not None and self._tools.memory.is_fresh(answer, config.check_age):
+        if answer is not None and self._tools.memory.is_fresh(answer, LOOP_CHECK_AGE):
             run.check = None
             self._tools.steps.answer(run, answer_in_words(answer, self._tools.context), answer)
             return
@@ -141,17 +152,19 @@ class Check(Activity):
             )
 
     def _errand(self, step: Step) -> Step | None:
-        """Return what shows whether it is so: coming to the thing or room, or looking over the scope's room."""
+        """Return the errand that answers the question: go to the object or room, or list the objects in the
+        room that the step names. None if the question names neither.
+        """
         if step.item is None or not step.item.alternatives:
             return Step(StepKind.GO, scope=step.scope) if step.scope.rooms else None
-        item = replace(plain_item(step.item, step.asked), count=1)
+        item = replace(plain_item(step.item), count=1)
         if is_room(item, self._tools.context.place_names):
             return Step(StepKind.GO, item, scope=step.scope)
         if step.scope.rooms and not step.asked:
             return Step(StepKind.LIST, item, scope=step.scope)
         return Step(StepKind.FIND, item, scope=step.scope)
 
-    # --- on the spot ------------------------------------------------------------------------------------------
+    # --- judging on the spot --------------------------------------------------------------------------------
 
     def _judge(self, run: DirectiveRun, check: CheckVisit) -> None:
         assert check.came is not None
@@ -177,11 +190,13 @@ class Check(Activity):
             self._end(run, f"Yes. {words}", entity, yes=True)
 
     def _deny(self, run: DirectiveRun, words: str, belief: SearchBelief | None) -> None:
-        """Answer no with what was searched and how sure it is; nothing where too little of the floor could be seen."""
+        """Answer no, with the share of the floor that was searched and the confidence. Leave the question
+        unanswered if the object may well be in the part that was not searched.
+        """
         context = self._tools.context
         if belief is None:
             self._end(run, f"No. {words}")
-        elif belief.present >= context.config.absence.unsure:
+        elif belief.present >= ABSENCE_UNSURE:
             self._leave(run, f"{words} {belief.left_in_words()} It may be there all the same")
         else:
             words = f"No. {words} {belief.in_words()}"
@@ -193,13 +208,16 @@ class Check(Activity):
             self._tools.steps.answer(run, words, answer)
 
     def _is_there(self, run: DirectiveRun, check: CheckVisit) -> bool:
-        """Whether what was listed was in view since the check began."""
+        """Return whether an object that matches the CHECK was observed since the check began."""
         seen = self._tools.context.search.seen_since(run, check.begun)
         run.note_found(entity.id for entity in seen)
         return bool(seen)
 
     def _judge_asked(self, run: DirectiveRun, entity: Entity) -> None:
-        """Say what of the asked is true of the thing that the robot stands before."""
+        """Answer whether the predicates in the question hold for the object in front of the robot; for a
+        choice such as "red or blue", which of them hold. Query the memory again for attributes that cannot be
+        seen.
+        """
         step, name = run.step, name_of(entity)
         asked, choice = step.asked, question_of(step).kind is QuestionKind.ATTRIBUTE
         hidden = [
@@ -225,15 +243,17 @@ class Check(Activity):
             )
 
     def _ask_again(self, run: DirectiveRun, hidden: str) -> None:
-        """Ask the memory, which has pictures of the thing by now that its model may look at. hidden: why."""
+        """Query the memory again, because its model may judge the pictures just taken. hidden: the reason, a
+        clause.
+        """
         assert run.check is not None
         run.check = replace(run.check, hidden=hidden)
-        self._tools.memory.ask(run, question_of(run.step), self._tools.context.config.check_age)
+        self._tools.memory.ask(run, question_of(run.step), LOOP_CHECK_AGE)
         run.text = f"Asking my memory once more: {asked_in_words(run.step)}"
         self._tools.transitions.wait(run)
 
     def _holds(self, run: DirectiveRun, asked: tuple[Predicate, ...], entity: Entity) -> bool | None:
-        """Return whether the asked is true of the entity; None while a phrase has no vector."""
+        """Return whether the asked predicates hold for the entity; None while a phrase has no embedding."""
         assert run.step.item is not None
         step = replace(run.step, kind=StepKind.FIND, item=with_asked(replace(run.step.item, count=1), asked))
         return self._tools.context.search.holds(step, entity)
@@ -245,7 +265,7 @@ class Check(Activity):
         else:
             self.retry(run)
 
-    # --- the end ----------------------------------------------------------------------------------------------
+    # --- ending the check -----------------------------------------------------------------------------------
 
     def _end(
         self,
@@ -257,7 +277,9 @@ class Check(Activity):
         names: tuple[str, ...] = (),
         sure: float = _SEEN,
     ) -> None:
-        """End the check with words, and with the thing that was seen as their proof, where there is one."""
+        """End the check with the text `words`. If an entity was observed, it is the proof, and `yes` or
+        `names` is the typed answer with the confidence `sure`, [0, 1].
+        """
         run.check = None
         if entity is None:
             self._tools.steps.answer(run, words)

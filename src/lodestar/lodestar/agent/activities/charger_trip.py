@@ -1,4 +1,4 @@
-"""The way to the charger while the battery still lasts; it ends the directive."""
+"""Return to the charger before the battery is empty. The trip ends the directive."""
 
 from __future__ import annotations
 
@@ -13,25 +13,29 @@ from lodestar.agent.decisions.admission import CHARGER
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import Failure
 from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.facts.config import LOOP_RETRY_INTERVAL
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.grid.energy import EnergyBudget
 from lodestar.language.directive import StepKind
 from lodestar.selection.decisions import Outcome
 
-_LATE = 1.0  # m that the robot drives between two looks at the battery; chosen
+LOOP_ENERGY_INTERVAL = 1.0  # s between checks of the battery (ours)
+LOOP_CHARGER_REACH = 0.6  # m from the charger that count as being there (ours)
+
+_LATE = 1.0  # m that the robot drives between two checks of the battery; chosen
 
 
 class ChargerTrip:
-    """Says when the battery demands it, sends the robot, and verifies that it is there."""
+    """Decides when the battery requires a return, sends the robot to the charger, and verifies that it arrived."""
 
     def __init__(self, context: LoopContext, transitions: Transitions) -> None:
         self._context, self._transitions = context, transitions
-        self._go_to = GoTo(context, transitions)  # of the trip that is under way
+        self._go_to = GoTo(context, transitions)  # for the current trip
 
     def begin(self, run: DirectiveRun, no_way: Callable[[int], str]) -> None:
-        """Send the robot there, once the wait before the next request is over.
+        """Send the robot to the charger, unless the loop still waits before its next decision.
 
-        no_way(level): says why the robot cannot come to another level.
+        no_way(level): returns why the robot cannot reach another level.
         """
         context = self._context
         if context.now < run.errand.ask_after:
@@ -44,13 +48,13 @@ class ChargerTrip:
             return
         x, y = self._charger
         goal = np.array([x, y, math.atan2(y - pose[1], x - pose[0])])
-        text, slack = f"{run.report[-1]} Driving there.", context.config.charger_reach
+        text, slack = f"{run.report[-1]} Driving there.", LOOP_CHARGER_REACH
         if self._go_to.send(run, CHARGER, goal, text, slack=slack):
             run.errand.idle_since = None
         elif run.errand.idle_for(context.now) > context.config.no_expert_timeout:
             self.give_up(run, self._go_to.verdict.reason)
         else:
-            self._transitions.redecide(run, context.config.retry_interval)
+            self._transitions.redecide(run, LOOP_RETRY_INTERVAL)
 
     @property
     def is_elsewhere(self) -> bool:
@@ -59,50 +63,56 @@ class ChargerTrip:
         return facts.building.active != facts.home_floor
 
     def verify(self, run: DirectiveRun) -> None:
-        """The navigator says that the robot is there: end the directive where it is, else try again."""
+        """Check the navigator's report of arrival: end the directive if the robot is at the charger, else retry or
+        give up.
+        """
         context = self._context
-        config, pose = context.config, context.facts.pose
+        pose = context.facts.pose
         assert pose is not None and run.verdict is not None
         away = math.dist(pose[:2], self._charger)
-        if away <= config.charger_reach:
+        if away <= LOOP_CHARGER_REACH:
             code, message = run.verdict
             self._transitions.finish(run, code, f"{message} It is there now.")
             return
         if self._go_to.fell_short(CHARGER):
             self.give_up(run, f"the navigator stopped {away:.1f} m from the charger")
         else:
-            self._transitions.redecide(run, config.retry_interval)
+            self._transitions.redecide(run, LOOP_RETRY_INTERVAL)
 
     def give_up(self, run: DirectiveRun, why: str) -> None:
-        """The robot cannot come there; the directive is over."""
+        """End the directive because the robot cannot reach the charger."""
         code, message = run.verdict or (ErrorCode.NAVIGATION_FAILED, "")
         self._transitions.finish(run, code, f"{message} Could not come back: {why}.".strip())
 
     def turned_back(self, run: DirectiveRun) -> bool:
-        """Whether the battery lasts for no more than the way to the charger, so that the robot goes there now."""
+        """Send the robot to the charger if the battery suffices for little more than the path back. Return
+        whether the robot was sent.
+        """
         context = self._context
-        config, facts, budget = context.config, context.facts, context.facts.energy
-        due = context.now - run.last_energy >= config.energy_interval
+        facts, budget = context.facts, context.facts.energy
+        due = context.now - run.last_energy >= LOOP_ENERGY_INTERVAL
         if run.charging or not budget.limited or not due or facts.pose is None or facts.grid is None:
             return False
         run.last_energy = context.now
         goal = self._charger
         length = context.validator.way_back(facts.grid, facts.pose)
-        if not budget.must_return(length):
+        demanded, is_return = budget.must_return(length), run.step.kind is StepKind.RETURN
+        run.returning = demanded and is_return and math.dist(home_of(run, context)[:2], goal) < 1.0
+        if not demanded or run.returning:
             return False
-        if run.step.kind is StepKind.RETURN and math.dist(home_of(run, context)[:2], goal) < 1.0:
-            return False  # it is on its way there
         self._turn_back(run, length, wanted=False)
         return True
 
     def turn_back(self, run: DirectiveRun) -> None:
-        """Go to the charger, because the battery lasts for no goal that anybody proposes, and the way back."""
+        """Send the robot to the charger, because the battery covers no proposed goal and the way back from
+        it.
+        """
         facts = self._context.facts
         assert facts.pose is not None and facts.grid is not None
         self._turn_back(run, self._context.validator.way_back(facts.grid, facts.pose), wanted=True)
 
     def _turn_back(self, run: DirectiveRun, length: float, wanted: bool) -> None:
-        """Go to the charger, `length` metres away. wanted: a goal that is too far was proposed."""
+        """Send the robot to the charger, `length` metres away. wanted: a goal out of reach was proposed."""
         context, budget = self._context, self._context.facts.energy
         where = "the charger" if budget.charger is not None else "the start"
         why, away = _why(budget, length, where, wanted), f"{length:.0f} m away"
@@ -125,14 +135,16 @@ class ChargerTrip:
 
     @property
     def _charger(self) -> np.ndarray:
-        """(2,): the charger, or the start where none is known."""
+        """Return the position (2,) of the charger, or of the start if no charger is known."""
         charger = self._context.facts.charger
         assert charger is not None
         return charger
 
 
 def _why(budget: EnergyBudget, length: float, where: str, wanted: bool) -> str:
-    """Return what the battery lasts for, as a clause. length: metres back. wanted: too far a goal was proposed."""
+    """Return the reason for the return, as a clause. length: metres back. wanted: a goal that is too far was
+    proposed.
+    """
     if length > budget.range_left:
         return f"that is not enough for the way back, and the robot may stop before {where}"
     if length > budget.spendable + _LATE:
@@ -143,7 +155,9 @@ def _why(budget: EnergyBudget, length: float, where: str, wanted: bool) -> str:
 
 
 def home_of(run: DirectiveRun, context: LoopContext) -> np.ndarray:
-    """(3,): where the directive began if coming back is a part of it, else where the robot was first."""
+    """Return the pose (3,) to return to: where the directive began if it has several steps, else the robot's first
+    pose.
+    """
     home = context.facts.home
     assert home is not None
     alone = len(run.directive.steps) <= 1
@@ -151,7 +165,7 @@ def home_of(run: DirectiveRun, context: LoopContext) -> np.ndarray:
 
 
 def home_level(run: DirectiveRun, context: LoopContext) -> int | None:
-    """Return the level to which a robot comes back that goes to the charger or to the start; None where it does not."""
+    """Return the level of the charger or start that the robot returns to; None if the step is no return."""
     if not run.charging and run.step.kind is not StepKind.RETURN:
         return None
     facts, is_part = context.facts, len(run.directive.steps) > 1 and not run.charging

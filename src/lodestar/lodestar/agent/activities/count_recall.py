@@ -1,4 +1,4 @@
-"""COUNT from memory, where all the floor is known and was looked at of late."""
+"""Answers COUNT steps from the memory if the whole floor is known and was observed recently."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from lodestar.grid.searched_floor import open_edges
 
 
 class CountRecall:
-    """Asks the memory once, before the robot counts by looking."""
+    """Queries the memory once before the robot counts by looking."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
         self._is_over = False
 
     def begins(self, run: DirectiveRun) -> bool:
-        """Return whether the memory was asked, so that the robot stands until it answers."""
+        """Query the memory if the floor is known; the robot stands until the answer comes. Return whether the
+        memory was queried.
+        """
         if self._is_over:
             return False
         self._is_over = True
@@ -30,7 +32,9 @@ class CountRecall:
         return True
 
     def hear(self, run: DirectiveRun) -> None:
-        """Tell the number, or have the robot count."""
+        """Report the number from the memory's answer. Without a fresh answer, decide again, so that the robot
+        counts by looking.
+        """
         tools, config = self._tools, self._tools.context.config
         outcome = tools.memory.outcome(run)
         if outcome is None:
@@ -44,7 +48,7 @@ class CountRecall:
         tools.steps.answer(run, answer_in_words(answer, tools.context), answer)
 
     def _is_known(self, run: DirectiveRun) -> bool:
-        """Whether no floor within reach borders on unknown space, in the rooms of the scope or anywhere."""
+        """Return whether no reachable cell borders on unknown space, within the scope's rooms if it names any."""
         facts = self._tools.context.facts
         assert facts.grid is not None and facts.pose is not None
         inside = rooms_mask(run.step.scope, facts.grid, facts.mirror)

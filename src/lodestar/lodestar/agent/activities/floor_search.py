@@ -1,4 +1,6 @@
-"""Choice of the floor on which a search goes on: the expected seconds of staying against those of a change."""
+"""Choice of the floor on which a search continues, by comparing the expected seconds of staying and of
+changing.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +20,16 @@ from lodestar.floors.records import Floor, level_name
 from lodestar.language.directive import StepKind
 from lodestar.language.items import EVERY_LEVEL
 
-_RATE = 0.5  # m^2 per second that a search of a floor shows, before it was measured; chosen: 100 m^2 in 200 s
-_WINDOW = 45.0  # s of search over which its rate is measured, and that a floor gets at least; chosen: as stairs take
+_RATE = 0.5  # m^2 per second that a search covers before it was measured; chosen: 100 m^2 in 200 s
+_WINDOW = 45.0  # s over which the search rate is measured, and minimum stay on a floor; chosen: as long as stairs take
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A floor on which a search may go on, and the seconds of the way there.
+    """Another floor on which a search may continue, and the seconds to get there.
 
-    level: None where stairs that a look may show lead there.
+    level: None = unknown, since only possible stairs lead there; `look` is then the pose from which to look
+    at them.
     """
 
     level: int | None
@@ -35,14 +38,16 @@ class Elsewhere:
 
 
 class FloorSearch:
-    """Chooses the next floor of an errand that is not bound to one."""
+    """Chooses the next floor of an errand that is not bound to one floor."""
 
     def __init__(self, context: LoopContext, transitions: Transitions, trip: FloorTrip) -> None:
         self._context, self._transitions, self._trip = context, transitions, trip
-        self._areas: dict[int, float] = {}  # m^2 of free floor that were known last, by id of a floor
+        self._areas: dict[int, float] = {}  # id of a floor -> m^2 of free floor when last on it
 
     def next_floor(self, run: DirectiveRun) -> bool:
-        """Return whether the search goes on on another floor, because nothing is left to explore on this one."""
+        """Send the robot to another floor, because this one is fully explored. Return whether the search
+        continues.
+        """
         here = self._context.facts.building.here
         if here is None or run.step.scope.level not in (None, EVERY_LEVEL):
             return False
@@ -54,7 +59,9 @@ class FloorSearch:
         return True
 
     def heads_elsewhere(self, run: DirectiveRun) -> bool:
-        """Return whether the robot goes to another floor, because what it looks for is known there and not here."""
+        """Send the robot to another floor if a match is known there and none on this floor. Return whether it
+        goes.
+        """
         context, building = self._context, self._context.facts.building
         here, whole = self._here(), context.facts.whole
         if here is None or whole is None or not building.has_others or run.step.kind is not StepKind.FIND:
@@ -80,11 +87,13 @@ class FloorSearch:
         return False
 
     def leaves(self, run: DirectiveRun, judge: AbsenceJudge, goals: Sequence[np.ndarray]) -> bool:
-        """Return whether the search goes on on another floor first, because that is expected to take less time.
+        """Send the robot to another floor if the object is expected to be found sooner that way. Return
+        whether the robot leaves.
 
-        With p the chance that the thing is on this floor, h and o the seconds to search what is left here and there,
-        and c those of a change, staying costs p h/2 + (1-p)(h + c + o/2), changing (1-p)(c + o/2) + p(2c + o + h/2).
-        No floor is left so twice: who has come back to one stays until it is explored, so that nobody goes to and fro.
+        With p the probability that the object is on this floor, h and o the seconds to search the rest of
+        this floor and of the other floor, and c the seconds of a change: staying costs p h/2 + (1-p)(h + c +
+        o/2), changing costs (1-p)(c + o/2) + p(2c + o + h/2). A floor is left this way only once; a robot
+        that came back stays until the floor is explored, which prevents oscillation.
         """
         context = self._context
         here = self._here()
@@ -113,8 +122,8 @@ class FloorSearch:
         return False
 
     def _paces(self, run: DirectiveRun, left: FloorLeft) -> tuple[float, float]:
-        """Return the m^2 per second that the search has shown on this floor, and of late; at first that of the floor
-        before, or `_RATE`.
+        """Return the floor area searched on this floor, m^2 per second: the average, and that of the last
+        `_WINDOW` seconds. Until they can be measured, both are the average of the previous floor, or `_RATE`.
         """
         now, progress = self._context.now, run.floors.progress
         progress.append((now, left.shown))
@@ -129,12 +138,14 @@ class FloorSearch:
         return run.floors.pace, max(recent, 0.0)
 
     def _unsure(self, run: DirectiveRun) -> list[Elsewhere]:
-        """Return the floor to which stairs may lead that were seen from afar, where no way is known from here."""
+        """Return a list with the unknown floor beyond possible stairs; [] if no stairs were seen from afar,
+        or if a passage is known from here.
+        """
         look = None if self._trip.allowed() else self._trip.looks.best(run)
         return [] if look is None else [Elsewhere(None, self._trip.looks.expected_seconds(look), look)]
 
     def _here(self) -> Floor | None:
-        """Return the robot's floor; note how much of it is known."""
+        """Return the robot's floor, and store its known free area."""
         facts = self._context.facts
         here, known = facts.building.here, {floor.id for floor in facts.building.floors}
         self._areas = {floor: area for floor, area in self._areas.items() if floor in known}
@@ -143,18 +154,24 @@ class FloorSearch:
         return here
 
     def _unseen(self, level: int | None, area: float, pace: float) -> FloorRest:
-        """Return the whole of another floor, as large as it is known to be, or as this one, m^2."""
+        """Return the unsearched rest of a floor that was never searched, which is its whole area. area: m^2
+        to assume if the floor's own area is unknown. pace: m^2 searched per second.
+        """
         floor = None if level is None else self._context.facts.building.of_level(level)
         area = area if floor is None else self._areas.get(floor.id, area)
         return FloorRest(area, area / pace)
 
     def _left_there(self, run: DirectiveRun, level: int | None) -> FloorRest | None:
-        """Return what is left to search on another level; None where the search was not there."""
+        """Return the unsearched rest of another level, as stored when the search left it; None if the search
+        never left it.
+        """
         floor = None if level is None else self._context.facts.building.of_level(level)
         return None if floor is None else run.floors.left_over.get((run.step_index, floor.id))
 
     def elsewhere(self, run: DirectiveRun) -> list[Elsewhere]:
-        """Return the floors that a passage leads to and that were not explored in this step, with their seconds."""
+        """Return the floors that this step has not fully explored and an allowed passage leads to, with the
+        seconds to each.
+        """
         building = self._context.facts.building
         here = building.here
         found: dict[int, Elsewhere] = {}

@@ -1,4 +1,6 @@
-"""Ways to other floors: which passage, the way to it, and what comes of taking it."""
+"""Trips to other floors: choice of a passage (stairs or a lift), the path to it, and the outcome of taking
+it.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.commands import PassageFailed, State
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.facts.config import LOOP_RETRY_INTERVAL
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.reach import Reach
 from lodestar.floors.records import Building, Floor, Passage, PassageKind, level_name
@@ -24,17 +27,19 @@ from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.outcomes import Result
 from lodestar.worldmodel.records import Action, Expectation, Skill, Trace
 
-_THERE = 0.3  # m from the pose before a passage that count as being there: twice the navigator's tolerance
-_FACING = math.radians(20.0)  # rad, likewise; the walk turns the rest before the first step
-_SLACK = 0.2  # m beside that pose, where the robot does not fit on it; within `StairWalkConfig.off_line`
+FLOORS_PATIENCE = 20.0  # s without a known floor, after which a directive is over; chosen
+
+_THERE = 0.3  # m from the pose before a passage that count as arrived: twice the navigator's tolerance
+_FACING = math.radians(20.0)  # rad, likewise; the stair walk turns the rest before the first step
+_SLACK = 0.2  # m, sideways tolerance if the exact pose is blocked; within STAIR_WALK_OFF_LINE
 
 
 class FloorTrip:
-    """Sends the robot to another floor where its errand is there, or where the search has chosen it."""
+    """Sends the robot to the floor that its errand names, or to the floor that the search has chosen."""
 
     def __init__(self, context: LoopContext, transitions: Transitions) -> None:
         self._context, self._transitions = context, transitions
-        self._go_to = GoTo(context, transitions)  # of the way to the passage that is chosen
+        self._go_to = GoTo(context, transitions)  # for the path to the chosen passage
         self.looks = StairLooks(context, transitions)
         self._chosen: Passage | None = None
 
@@ -43,7 +48,9 @@ class FloorTrip:
         return self._context.facts.building
 
     def stands(self, run: DirectiveRun) -> bool:
-        """Return whether the robot stands because it does not know its floor; no goal outlives its floor."""
+        """Return whether the robot must stand because its floor is unknown or has just changed. A change of
+        floor restarts the errand.
+        """
         building, tour = self._building, run.floors
         here = building.here
         if here is None:
@@ -60,7 +67,9 @@ class FloorTrip:
         return True
 
     def act(self, run: DirectiveRun) -> bool:
-        """Return whether the robot is on its way to another floor; a search is not where it knows one here."""
+        """Approach or take a passage if the errand is on another floor. Return whether the robot does. A
+        search stays on this floor if a match is known here.
+        """
         here = self._building.here
         if run.floors.goal is not None and self._context.search.fitting(run):
             run.floors.goal = None
@@ -77,7 +86,7 @@ class FloorTrip:
         return True
 
     def level_wanted(self, run: DirectiveRun) -> int | None:
-        """Return the level on which the errand is, or that the search has chosen; None where it is here."""
+        """Return the level of the errand, or the one that the search has chosen; None if any level will do."""
         home = home_level(run, self._context)
         if home is not None:
             return home
@@ -92,7 +101,7 @@ class FloorTrip:
         return None if base is None else base + (1 if said == UPSTAIRS else -1)
 
     def seeks(self, run: DirectiveRun) -> bool:
-        """Return whether the errand is on another floor to which no way is known yet."""
+        """Return whether the errand requires another floor to which no passage is known yet."""
         here, wanted = self._building.here, self.level_wanted(run)
         bound = run.step.scope.level not in (None, EVERY_LEVEL) or home_level(run, self._context) is not None
         if here is None or wanted is None or not bound:
@@ -100,7 +109,7 @@ class FloorTrip:
         return wanted != here.level and self.passage_to(wanted, self.barred(run)) is None
 
     def no_way(self, level: int) -> str:
-        """Return why no way leads to a level, as a sentence."""
+        """Return why a level cannot be reached, as a sentence."""
         refused = [one.refused for one in self._building.passages if one.refused]
         floors = self._context.config.floors
         name = level_name(level)
@@ -122,7 +131,7 @@ class FloorTrip:
         return barred_levels(run.constraints)
 
     def passage_to(self, level: int, barred: frozenset[int] = frozenset()) -> Passage | None:
-        """Return the nearest passage from here toward a level, over none that is barred; None where there is none."""
+        """Return the nearest passage from here toward a level, avoiding the barred levels; None if there is none."""
         here, facts = self._building.here, self._context.facts
         known = here is not None and facts.grid is not None and facts.pose is not None
         if here is None or not known or not self._context.config.floors.has(level):
@@ -135,7 +144,7 @@ class FloorTrip:
         return min(ways, key=lambda one: self._metres(one, here), default=None)
 
     def allowed(self) -> list[Passage]:
-        """Return the passages that the robot may take from the floor that it is on."""
+        """Return the passages that the robot may take from its floor."""
         floors, here = self._context.config.floors, self._building.here
         if here is None:
             return []
@@ -145,21 +154,21 @@ class FloorTrip:
         if passage.kind is PassageKind.LIFT:
             return True
         beyond = self._building.level_beyond(passage, here.id)
-        return abs(level - beyond) < abs(level - here.level)  # with each floor it comes nearer
+        return abs(level - beyond) < abs(level - here.level)  # each floor passed brings the robot nearer
 
     def _metres(self, passage: Passage, here: Floor) -> float:
         place = approach_of(passage.entry(here.id))
         return float(math.dist(place[:2], self._context.facts.known_pose[:2]))
 
     def seconds_to(self, passage: Passage) -> float:
-        """Return the seconds of the way to a passage, and over it."""
+        """Return the seconds of the path to a passage and of taking it; inf if it is unreachable."""
         facts, config, here = self._context.facts, self._context.config, self._building.here
         assert here is not None
-        goal = approach_of(passage.entry(here.id), config.floors.walk)
+        goal = approach_of(passage.entry(here.id))
         way = Reach(facts.known_grid, facts.known_pose, config.reach).seconds(goal)
         return (math.inf if way is None else way) + config.floors.seconds_over(passage)
 
-    # --- the way to the passage ---------------------------------------------------------------------------
+    # --- the path to the passage ------------------------------------------------------------------------
 
     def _approach(self, run: DirectiveRun, passage: Passage, here: Floor, level: int) -> None:
         context, config = self._context, self._context.config
@@ -168,23 +177,26 @@ class FloorTrip:
         if self._chosen is None or self._chosen.id != passage.id:
             self._go_to = GoTo(context, self._transitions)
         self._chosen = passage
-        goal = approach_of(passage.entry(here.id), config.floors.walk)
+        goal = approach_of(passage.entry(here.id))
         away, turned = apart(context.facts.known_pose, goal)
         if away <= _THERE and turned <= _FACING:
             self._cross(run, passage, here, level)
             return
         what = "stairs" if passage.kind is PassageKind.STAIRS else "lift"
         text = f"Going to the {what} to the {level_name(level)}."
-        proposer = CHARGER if run.charging else PASSAGE  # on the way to the charger any goal is
+        proposer = CHARGER if run.charging else PASSAGE  # kept on the whole trip
         if self._go_to.send(run, proposer, goal, text, slack=_SLACK, turns=False):
             run.errand.idle_since = None
         elif run.errand.idle_for(context.now) > config.no_expert_timeout:
             self.failed(run, self._go_to.verdict.reason or "no way leads to it", passage)
         else:
-            self._transitions.redecide(run, config.retry_interval)
+            self._transitions.redecide(run, LOOP_RETRY_INTERVAL)
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
-        """The navigator says that the robot stands before the passage; `act` takes it from there, or sends it again."""
+        """Handle arrival at the entry of a passage (stairs or lift), or at a pose for looking at possible
+        stairs. If the robot stopped too far from the entry too often, report the passage as failed; else
+        decide again.
+        """
         if self.looks.arrived(run, arrival):
             return
         away, turned = apart(self._context.facts.known_pose, arrival.goal)
@@ -194,7 +206,7 @@ class FloorTrip:
             return
         self._transitions.redecide(run)
 
-    # --- taking it ----------------------------------------------------------------------------------------
+    # --- taking the passage -----------------------------------------------------------------------------
 
     def _cross(self, run: DirectiveRun, passage: Passage, here: Floor, level: int) -> None:
         context = self._context
@@ -221,7 +233,7 @@ class FloorTrip:
         self._transitions.cross(run, trace, passage, level, rule.patience)
 
     def came(self, run: DirectiveRun) -> None:
-        """The robot stands on another floor: the errand goes on there."""
+        """Handle arrival on another floor: close the action, and restart the errand there."""
         here = self._building.here
         assert here is not None
         run.floors.goal = None if run.floors.goal == here.level else run.floors.goal
@@ -235,7 +247,9 @@ class FloorTrip:
         self._transitions.change_floor(run, text)
 
     def failed(self, run: DirectiveRun, why: str, passage: Passage | None = None) -> None:
-        """A passage could not be taken: its owner counts it, and the errand goes on without it, or ends."""
+        """Handle a passage that could not be taken: report the failure with a `PassageFailed` command, and
+        decide again.
+        """
         text = f"I could not take the {_name(passage or self._chosen)}: {why.rstrip('.')}."
         chosen = passage or self._chosen
         self._transitions.outcomes.close(run, Result.ROLLED_BACK, text)
@@ -245,10 +259,10 @@ class FloorTrip:
         run.text = text
         run.floors.goal = None
         self._chosen = None
-        self._transitions.redecide(run, self._context.config.retry_interval)
+        self._transitions.redecide(run, LOOP_RETRY_INTERVAL)
 
     def _stand(self, run: DirectiveRun) -> None:
-        """Stand while the floor is unknown; in the end the directive is over."""
+        """Stand while the floor is unknown; end the directive after FLOORS_PATIENCE."""
         context = self._context
         if context.state is not State.DECIDING or run.under_way.navigation is not None:
             context.account.close(Outcome.PREEMPTED)
@@ -256,11 +270,11 @@ class FloorTrip:
         tour, note = run.floors, self._building.note or "I do not know on which floor I am"
         tour.unknown_since = context.now if tour.unknown_since is None else tour.unknown_since
         run.text = f"{note}; I stand."
-        if context.now - tour.unknown_since >= context.config.floors.patience:
+        if context.now - tour.unknown_since >= FLOORS_PATIENCE:
             advice = "Bring me to a floor that I know."
             self._transitions.finish(run, ErrorCode.OTHER_FLOOR, f"{note}. {advice}")
         else:
-            self._transitions.redecide(run, context.config.retry_interval)
+            self._transitions.redecide(run, LOOP_RETRY_INTERVAL)
 
 
 def _name(passage: Passage | None) -> str:

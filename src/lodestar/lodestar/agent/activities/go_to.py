@@ -1,4 +1,4 @@
-"""Ways to places that the loop itself decides on: a pose that fits, checked before it is sent; and into a room."""
+"""Goals that the loop chooses itself: a checked pose at which the robot fits, or a place inside a room."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from lodestar.agent.decisions.admission import PLACE
 from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.facts.config import LOOP_PLACE_TRIES, LOOP_RETURN_TOLERANCE
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Proposal
 from lodestar.experts.reach import Reach
@@ -25,10 +26,11 @@ from lodestar.worldmodel.records import TraceError, Verdict
 
 
 class GoTo:
-    """Sends the robot to places and counts how often it did not come there. It lives as long as its errand.
+    """Sends the robot to places and counts the failed attempts at each. It is created anew for each errand or
+    trip.
 
-    verdict: of the last goal that was asked for. A goal is sent only where the validator accepts it. entering: region
-    that the robot was last sent into, 0 = none.
+    verdict: the validator's verdict on the last goal; only accepted goals are sent. entering: id of the
+    region into which the robot was last sent, 0 = none.
     """
 
     def __init__(self, context: LoopContext, transitions: Transitions) -> None:
@@ -46,9 +48,10 @@ class GoTo:
         turns: bool = True,
         slack: float = 0.0,
     ) -> bool:
-        """Return whether the robot goes to `goal` (3,) in map now; `verdict` says why not.
+        """Send the robot to `goal` (3,), map. Return whether the goal was sent; `verdict` holds the reason if not.
 
-        turns: any heading will do there. slack: metres from it that will do, where it does not fit itself.
+        turns: any heading is acceptable. slack: metres from the goal that are acceptable if the robot does not fit on
+        it.
         """
         context = self._context
         grid, epoch = context.facts.grid, context.next_epoch()
@@ -67,61 +70,63 @@ class GoTo:
 
     @property
     def is_final(self) -> bool:
-        """Return whether the refusal does not pass by itself: the goal lies in a zone, or the battery does not last."""
+        """Return whether the refusal is permanent: the goal violates a constraint such as a keep-out zone, or
+        the battery does not suffice.
+        """
         return self.verdict.code in (TraceError.CONSTRAINT_VIOLATED, TraceError.ENERGY)
 
     def is_there(self, goal: np.ndarray) -> bool:
-        """Return whether the robot stands at the goal (2 or 3,)."""
+        """Return whether the robot is within LOOP_RETURN_TOLERANCE of the goal (2 or 3,)."""
         pose = self._context.facts.pose
-        return pose is not None and self.away(goal) <= self._context.config.return_tolerance
+        return pose is not None and self.away(goal) <= LOOP_RETURN_TOLERANCE
 
     def away(self, goal: np.ndarray) -> float:
-        """Return the metres from the robot to the goal (2 or 3,)."""
+        """Return the metres from the robot to the goal (2 or 3,); inf without a pose."""
         pose = self._context.facts.pose
         return math.inf if pose is None else math.dist(pose[:2], goal[:2])
 
     def fell_short(self, place: Hashable) -> bool:
-        """Count an arrival that was none; return whether the place is given up by that."""
+        """Count an arrival that stopped short of the place. Return whether the place is now given up."""
         self._short[place] += 1
         return self.is_given_up(place)
 
     def give_up(self, place: Hashable) -> None:
-        """The place is given up at once."""
-        self._short[place] = self._context.config.place_tries
+        """Give up the place at once, without further attempts."""
+        self._short[place] = LOOP_PLACE_TRIES
 
     def is_given_up(self, place: Hashable) -> bool:
-        """Return whether the robot did not come to the place `place_tries` times."""
-        return self._short[place] >= self._context.config.place_tries
+        """Return whether the robot failed to reach the place LOOP_PLACE_TRIES times."""
+        return self._short[place] >= LOOP_PLACE_TRIES
 
 
-_APART = 0.6  # m from a goal that failed, at which another is tried
-_CANDIDATES = 5  # goals in a room that are tried when the validator refuses them
+_APART = 0.6  # m from a failed goal, within which no other goal is tried
+_CANDIDATES = 5  # goals in a room that are tried if the validator refuses them
 
 
 class RoomSearch:
-    """Rooms by their names: which regions are meant, whether the robot stands in one, and the way into it."""
+    """Finds rooms by name, tests whether the robot is inside, and finds a goal in the nearest one."""
 
     def __init__(self, context: LoopContext) -> None:
         self._context = context
 
     def all(self) -> list[Region]:
-        """Every region that is known."""
+        """Return all known regions."""
         mirror = self._context.facts.mirror
         return [] if mirror is None else list(mirror.regions.values())
 
     def called(self, names: Collection[str]) -> list[Region]:
-        """Regions that go by one of these names."""
+        """Return the regions that have one of these names."""
         return [region for region in self.all() if is_called(region, names)]
 
     def is_inside(self, regions: Iterable[Region]) -> bool:
-        """Whether the robot stands in one of them."""
+        """Return whether the robot stands in one of the regions (rooms)."""
         facts = self._context.facts
         if facts.mirror is None or facts.mirror.rooms is None or facts.pose is None:
             return False
         return facts.mirror.region_at(facts.pose[:2]) in {region.id for region in regions}
 
     def way_in(self, run: DirectiveRun, regions: Collection[Region]) -> np.ndarray | None:
-        """(3,) of a place well inside the region that is nearest by path; None where none can be come to."""
+        """Return a pose (3,) well inside the region that is nearest by path; None if none is reachable."""
         facts = self._context.facts
         if not regions or facts.mirror is None or facts.mirror.rooms is None:
             return None
@@ -144,7 +149,7 @@ class RoomSearch:
         return np.array([x, y, math.atan2(y - facts.known_pose[1], x - facts.known_pose[0])])
 
     def enter(self, run: DirectiveRun, go_to: GoTo, regions: Collection[Region], text: str) -> bool:
-        """Return whether the robot goes into the nearest of the regions that it can come to now."""
+        """Send the robot into the nearest reachable region. Return whether a goal was sent."""
         left = [region for region in regions if not go_to.is_given_up(region.id)]
         facts = self._context.facts
         for _ in range(_CANDIDATES):
@@ -157,14 +162,18 @@ class RoomSearch:
         return False
 
     def become_known(self, run: DirectiveRun, go_to: GoTo, regions: Collection[Region]) -> str:
-        """Return in words that a way leads into one of the regions that are not given up; "" where none does."""
+        """Return a sentence that the room is known now, if one of the regions is reachable and not given up;
+        else "".
+        """
         left = [region for region in regions if not go_to.is_given_up(region.id)]
         return (
             "" if self.way_in(run, left) is None else f"That is the {next(iter(regions)).label}; going there."
         )
 
     def not_entered(self, names: Collection[str]) -> tuple[ErrorCode, str]:
-        """Return code and message of rooms that were explored for: no way leads into them, or none goes by the name."""
+        """Return error code and message for rooms that the robot did not enter: unreachable, or no region has
+        the name.
+        """
         name = " or ".join(names)
         if self.called(names):
             return ErrorCode.TARGET_UNREACHABLE, f"I know the {name}, but no way leads into it."
@@ -173,7 +182,9 @@ class RoomSearch:
         return ErrorCode.TARGET_NOT_FOUND, message
 
     def arrived(self, run: DirectiveRun, go_to: GoTo, arrival: Arrival) -> None:
-        """The robot came to a goal in a room. Where it stands in another place, leave the goal out, and count it."""
+        """Handle arrival at a goal in a room. If the robot is not in that room, exclude the goal and count the
+        failure.
+        """
         facts = self._context.facts
         region = 0 if facts.mirror is None else facts.mirror.region_at(arrival.goal[:2])
         if not self.is_inside([one for one in self.all() if one.id == region]):

@@ -1,4 +1,6 @@
-"""Errands that end at a place: RETURN, GO to a pose, to a spot, and to where a thing was last seen."""
+"""Activities that end at a place: RETURN, GO to a pose, GO to a spot (a place given by relations, such as "in
+front of the sofa"), and GO to the place where an object was last seen.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ from lodestar.agent.decisions.admission import HOME, PLACE
 from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.facts.config import LOOP_RETURN_TOLERANCE
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.reach import Reach
 from lodestar.geometry.boxes import point_box_distance
@@ -29,23 +32,23 @@ from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity
 from lodestar.selection.admission import Admission
 
-GENERIC = "object"  # a noun of the lexicon that any thing fits
-LABEL = "person"  # a noun of the lexicon for who stands there, whose size a robot has
+GENERIC = "object"  # a noun of the lexicon that matches any object
+LABEL = "person"  # a noun of the lexicon for a person, about as large as a robot
 REACH = 2.0  # m around the anchors in which a spot may lie
-STEP = 0.25  # m between places that are tried
-APART = 0.35  # m from a goal that failed, at which another is tried
-_SIZE = np.array([0.4, 0.4, 0.5])  # m, of the robot that would stand there
+STEP = 0.25  # m between candidate places
+APART = 0.35  # m from a failed goal, within which no candidate is tried
+_SIZE = np.array([0.4, 0.4, 0.5])  # m, extent of the robot at a candidate place
 
 
 class SpotSearch:
-    """Finds where the robot would stand."""
+    """Finds a place where the robot satisfies the relations of a spot, such as "in front of the sofa"."""
 
     def __init__(self, context: LoopContext) -> None:
         self._context = context
 
     def best(self, run: DirectiveRun) -> np.ndarray | None:
-        """(3,) of the reachable place that fits best, facing the first anchor; None where the anchors are not known or
-        no place fits.
+        """Return the pose (3,) at the reachable place that fits best, facing the first anchor (the object
+        that the relations name); None if the anchors are unknown or no place fits.
         """
         assert run.step.item is not None
         for graph in run.step.item.best:
@@ -68,7 +71,9 @@ class SpotSearch:
         return None
 
     def _places(self, run: DirectiveRun, anchor: Entity) -> dict[int, np.ndarray]:
-        """(3,) x, y and metres of path by an id of their own, of reachable places around the anchor."""
+        """Return id -> (3,) float64 x, y and metres of path, for the reachable places around the anchor. The
+        ids are unused by entities of the scene.
+        """
         facts = self._context.facts
         assert facts.mirror is not None
         grid = facts.known_grid
@@ -91,13 +96,15 @@ class SpotSearch:
 
 
 def _of_anything(graph: QueryGraph) -> QueryGraph:
-    """The graph with a target of any kind: the robot that would stand there is no thing of the lexicon."""
+    """Return the graph without the target's category, so that the robot can be scored as its target."""
     kept = tuple(p for p in graph.predicates if p.name != "IsCategory" or p.arguments != (0,))
     return replace(graph, variables=(QueryVariable(GENERIC, GENERIC), *graph.variables[1:]), predicates=kept)
 
 
 def _standing(identity: int, place: np.ndarray) -> Entity:
-    """The robot at a place, dressed as a thing so that predicates can be scored."""
+    """Return an entity with the robot's size at the place (3,), so that predicates can be scored for a robot
+    there.
+    """
     middle = np.array([place[0], place[1], _SIZE[2] / 2.0])
     return Entity(
         id=identity,
@@ -112,8 +119,8 @@ def _standing(identity: int, place: np.ndarray) -> Entity:
 
 @dataclass(frozen=True)
 class Place:
-    """A pose to go to. proposer: in whose name. goal: (3,) in map. turns: any heading will do. name, coming, there:
-    words for the place, for the way and for the arrival.
+    """A pose to go to. proposer: name on the goal. goal: (3,) in map. turns: any heading is acceptable. name,
+    coming, there: words for the place, the drive to it and the arrival.
     """
 
     proposer: str
@@ -125,14 +132,16 @@ class Place:
 
 
 def start_of(run: DirectiveRun, context: LoopContext) -> Place:
-    """Return the start: of the directive if coming back is a part of it, else of the robot."""
+    """Return the place where the directive began if it has several steps, else the place of the robot's first
+    pose.
+    """
     words = "the start", "Going back to where I started.", "Back where I started."
     return Place(HOME, home_of(run, context).copy(), True, *words)
 
 
 def named_pose(run: DirectiveRun, context: LoopContext) -> Place:
-    """Return the pose that the step names, where the map has it now; one that is said from where the robot stands is so
-    from where it is now.
+    """Return the place of the pose that the step names, as it lies in the map now. A pose in the robot's
+    frame is taken from the robot's current pose.
     """
     pose, here = run.step.pose, context.facts.known_pose
     assert pose is not None
@@ -152,7 +161,7 @@ def named_pose(run: DirectiveRun, context: LoopContext) -> Place:
 
 
 class Destination(Activity):
-    """RETURN, and GO to numbers: go to one pose, and check on arrival that the robot stands there."""
+    """RETURN, and GO to coordinates: sends one pose and checks on arrival that the robot is there."""
 
     def __init__(self, tools: Tools, place_of: Callable[[DirectiveRun, LoopContext], Place]) -> None:
         super().__init__(tools)
@@ -160,26 +169,28 @@ class Destination(Activity):
         self._known: Place | None = None
 
     def _place(self, run: DirectiveRun) -> Place:
-        """Return the place that it was when the step began, where it lies now."""
+        """Return the destination, which is fixed at the begin of the step, at its current position in the
+        map.
+        """
         if self._known is None or run.errand.place is None:
             self._known = self._place_of(run, self._tools.context)
             run.errand.place = self._known.goal
         return replace(self._known, goal=run.errand.place)
 
     def act(self, run: DirectiveRun) -> bool:
-        """Send the robot there."""
-        place, slack = self._place(run), self._tools.context.config.return_tolerance
+        """Send the robot to the place."""
+        place, slack = self._place(run), LOOP_RETURN_TOLERANCE
         self.send_or_wait(run, place.proposer, place.goal, place.coming, turns=place.turns, slack=slack)
         return True
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
-        """The step has succeeded where the robot is there; else it is sent again."""
+        """Succeed if the robot is at the place; else send the goal again."""
         place = self._place(run)
         if self.has_come(run, place.goal, place.name):
             self._tools.steps.succeed(run, place.there)
 
     def unreachable(self, run: DirectiveRun, why: str) -> None:
-        """The step has failed; after a return that failed, the directive is over."""
+        """Fail the step; if it was a return, end the directive."""
         place = self._place(run)
         if place.proposer == HOME:
             code, message = run.verdict or (ErrorCode.NAVIGATION_FAILED, "")
@@ -190,7 +201,9 @@ class Destination(Activity):
 
 
 class SpotVisit(Activity):
-    """GO to a spot that relations tell, as "in front of the sofa": explore until its anchors are known, stand there."""
+    """GO to a spot given by relations, such as "in front of the sofa": explores until the anchors are known, then
+    goes.
+    """
 
     explores = True
 
@@ -199,7 +212,7 @@ class SpotVisit(Activity):
         self._spots = spots
 
     def act(self, run: DirectiveRun) -> bool:
-        """Go there where the spot is known."""
+        """Send the robot to the spot if it is known."""
         goal = None if self._go_to.is_given_up(_spot(run)) else self._spots.best(run)
         if goal is None or self._go_to.send(run, PLACE, goal, f"Going to {_spot(run)}."):
             return goal is not None
@@ -209,13 +222,13 @@ class SpotVisit(Activity):
         return True
 
     def news(self, run: DirectiveRun) -> str:
-        """The anchors have become known."""
+        """Return a sentence if the anchors have become known, else ""."""
         if self._go_to.is_given_up(_spot(run)) or self._spots.best(run) is None:
             return ""
         return f"I know where {_spot(run)} is."
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
-        """The step has succeeded where the robot came to the spot."""
+        """Succeed if the robot reached the spot; else exclude the goal and count the failure."""
         if self._go_to.is_there(arrival.goal):
             self._tools.steps.succeed(run, f"I stand at {_spot(run)}.")
             return
@@ -225,7 +238,7 @@ class SpotVisit(Activity):
         self._tools.transitions.redecide(run)
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
-        """The spot is not known, so the step fails."""
+        """Fail the step: no reachable place for the spot is known."""
         message = f"Everything reachable is explored, and no way to {_spot(run)} is known."
         self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
 
@@ -236,19 +249,19 @@ def _spot(run: DirectiveRun) -> str:
     return f'"{graph.target.phrase}" by the {" and the ".join(v.phrase for v in graph.variables[1:])}'
 
 
-_HALF = 0.2  # m, half side of the box in which the thing stood, where only its middle is known
+_HALF = 0.2  # m, half side of the box assumed around a remembered centre
 _LOOK = 1.0  # s (stamps) before the arrival that count as seen on arrival
 
 
 class RememberedPlace(Activity):
-    """Asks the memory once. What it does not know moves nothing; what it knows is gone to."""
+    """GO to where an object was last seen: queries the memory once and goes to the place it returns, or fails."""
 
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
         self._answer: Answer | None = None
 
     def act(self, run: DirectiveRun) -> bool:
-        """Ask; then send the robot there."""
+        """Query the memory; with an answer, send the robot to its place."""
         if self._answer is None:
             self._tools.memory.ask(run, question_of(run.step))
             run.text = f"Asking my memory: {asked_in_words(run.step)}"
@@ -267,7 +280,7 @@ class RememberedPlace(Activity):
         return True
 
     def waited(self, run: DirectiveRun) -> None:
-        """Go there, or fail where the memory knows no place."""
+        """Decide again if the memory returned a place, else fail."""
         outcome = self._tools.memory.outcome(run)
         if outcome is None:
             return
@@ -278,19 +291,19 @@ class RememberedPlace(Activity):
             self._tools.steps.fail(run, ErrorCode.CANNOT_ANSWER, unanswered(run.step, outcome))
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
-        """The step has succeeded where the robot stands there."""
+        """Succeed if the robot is at the place."""
         assert self._answer is not None
         if self.has_come(run, arrival.goal, "it"):
             words = f"I stand where I can see that place. {self._now(arrival)}"
             self._tools.steps.answer(run, words, self._answer)
 
     def unreachable(self, run: DirectiveRun, why: str) -> None:
-        """The place could not be come to."""
+        """Fail the step: the place cannot be reached."""
         message = f"Could not go to where I last saw the {run.step.target}: {why}."
         self._tools.steps.fail(run, ErrorCode.NAVIGATION_FAILED, message)
 
     def _goal(self, run: DirectiveRun, place: AnswerPlace) -> np.ndarray | None:
-        """(3,) the memory's viewpoint where the robot can come to it, else one of its own; None where there is none."""
+        """Return the memory's viewpoint (3,) if it is reachable, else a newly computed one; None if there is none."""
         context = self._tools.context
         facts, config = context.facts, context.config
         reach = Reach(facts.known_grid, facts.known_pose, config.reach)
@@ -308,7 +321,7 @@ class RememberedPlace(Activity):
         return np.asarray(found[0].pose, np.float64)
 
     def _now(self, arrival: Arrival) -> str:
-        """Return what stands there now, as far as it is known, with what was remembered."""
+        """Return the sentence of the memory's answer, with a note if the object is in view now."""
         assert self._answer is not None
         ids = (proof.id for proof in self._answer.proof if proof.kind is ProofKind.ENTITY)
         facts = self._tools.context.facts

@@ -1,4 +1,4 @@
-"""Errands that look over everything, or that rooms are for: GO to a room, PATROL of rooms, EXPLORE, LIST and COUNT."""
+"""Activities for rooms and whole floors: GO to a room, PATROL of rooms, EXPLORE, LIST and COUNT."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from lodestar.agent.activities.go_to import RoomSearch
 from lodestar.agent.decisions.admission import FRONTIER
 from lodestar.agent.errands.run import EXPLORE, DirectiveRun
 from lodestar.agent.errands.words import counted, explored_in_words, inventory, name_of
+from lodestar.agent.facts.config import LOOP_FRESH_LOOKS, LOOP_RETRY_INTERVAL
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.rooms import rooms_mask
 from lodestar.grid.paths import path_lengths
@@ -20,13 +21,14 @@ from lodestar.query.targets import TargetView
 from lodestar.scene.records import Entity, Region
 from lodestar.selection.admission import Admission
 
-_TOLD = 0.05  # share of the floor that was not looked at again, from which an answer says so; chosen
+_TOLD = 0.05  # minimum share of the floor taken from memory that an answer mentions; chosen
 
 
 class Exploration(Activity):
-    """Ends where nothing reachable is left to look at in the scope, with an answer where one is asked for.
+    """EXPLORE, LIST and COUNT: looks at everything reachable in the scope; LIST and COUNT then report an
+    answer.
 
-    A scope that names rooms is looked for first: what is explored is the room that the robot comes to.
+    If the scope names rooms, the robot first looks for one of them and then explores only that room.
     """
 
     def __init__(
@@ -41,13 +43,15 @@ class Exploration(Activity):
         self._inside = False
 
     def asked(self, run: DirectiveRun) -> Step:
-        """The whole place while the room is not known; then the room alone."""
+        """Return the step for the experts: explore everything until the named room is known, then the room
+        alone.
+        """
         return run.step if self._inside or not run.step.scope.rooms else EXPLORE
 
     def act(self, run: DirectiveRun) -> bool:
-        """Go into the room first, where one is named and known.
+        """Go into the named room first, if it is known. Return False if experts must be asked.
 
-        A CHECK's survey ends with the first sight; a count may be the memory's.
+        A COUNT may be answered from memory. An errand on behalf of a CHECK ends at the first match.
         """
         if self._recall is not None and self._recall.begins(run):
             return True
@@ -65,19 +69,19 @@ class Exploration(Activity):
         return self._rooms.enter(run, self._go_to, regions, f"Going into the {' or '.join(scope.labels)}.")
 
     def waited(self, run: DirectiveRun) -> None:
-        """Count from memory, or go and look."""
+        """Report the memory's answer to a COUNT, or start to look."""
         if self._recall is not None:
             self._recall.hear(run)
 
     def news(self, run: DirectiveRun) -> str:
-        """The room has become known, or what a CHECK asks for was seen."""
+        """Return a sentence if the room has become known or the object of a CHECK was seen, else ""."""
         if self._sighted(run):
             return "I see what is asked for."
         regions = self._rooms.called(run.step.scope.labels)
         return "" if self._inside else self._rooms.become_known(run, self._go_to, regions)
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
-        """The step has succeeded, unless its room was never found."""
+        """End the step with its answer; fail if the named room was never found."""
         labels = run.step.scope.labels
         if labels and not self._inside:
             self._tools.steps.fail(run, *self._rooms.not_entered(labels))
@@ -99,7 +103,7 @@ class Exploration(Activity):
             self._tools.transitions.finish(run, ErrorCode.NO_EXPERT, why)
 
     def _sighted(self, run: DirectiveRun) -> list[Entity]:
-        """Return what a CHECK asks for, where it was seen since the check began."""
+        """Return the entities that match a CHECK and were seen since it began."""
         return [] if run.check is None else self._tools.context.search.seen_since(run, run.check.begun)
 
     def _account(self, run: DirectiveRun, admission: Admission) -> str:
@@ -113,13 +117,15 @@ class Exploration(Activity):
 
 
 class StockTaking:
-    """LIST and COUNT: what of the item there is, once everything was looked at."""
+    """Answers LIST and COUNT from the entities of the map, once the scope was explored."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
 
     def of(self, run: DirectiveRun) -> str | None:
-        """Return how many there are, and where; none is an answer too. None while vectors are under way."""
+        """Return the matching entities with their number and places, as text, also if there are none. None
+        while embeddings are pending.
+        """
         context = self._tools.context
         whole = context.facts.whole if run.step.scope.level == EVERY_LEVEL else None
         matches = context.search.matches(run, whole)
@@ -136,7 +142,7 @@ class StockTaking:
         return f"There {there} {counted(len(matches), run.step.target)}{where}.\n{listed}"
 
     def _by_floor(self, run: DirectiveRun, matches: list[Entity]) -> str:
-        """Return how many of the things are on each floor, where all floors were asked for; else the floor's name."""
+        """Return the number of matches per floor if all floors were asked for, else the floor's name."""
         building = self._tools.context.facts.building
         level = run.step.scope.level
         if level is None or building.here is None:
@@ -151,9 +157,11 @@ class StockTaking:
         return f": {listed(f'{number} on the {name}' for name, number in counts.items())}"
 
     def _from_memory(self, run: DirectiveRun, matches: list[Entity]) -> str:
-        """Return a line that tells what was not looked at again, "" where nothing that matters was left out."""
+        """Return a line on the share of the floor that was observed earlier and not again; "" if it is
+        negligible.
+        """
         context = self._tools.context
-        facts, begun = context.facts, run.begun_stamp.after(-context.config.fresh_looks)
+        facts, begun = context.facts, run.begun_stamp.after(-LOOP_FRESH_LOOKS)
         inside = None if facts.grid is None else rooms_mask(run.step.scope, facts.grid, facts.mirror)
         memory = context.searched.from_memory(begun.seconds, inside)
         if run.check is not None or memory is None or memory.share < _TOLD:
@@ -166,12 +174,12 @@ class StockTaking:
 
 
 class RoomVisit(Activity):
-    """GO to a room: explore until a region goes by its name, then stand inside it."""
+    """GO to a room: explores until a region has its name, then enters it."""
 
     explores = True
 
     def act(self, run: DirectiveRun) -> bool:
-        """End where the robot stands inside; go in where a way leads there."""
+        """End if the robot is in the room; enter it if it is reachable."""
         names = _names(run)
         regions = self._rooms.called(names)
         if self._rooms.is_inside(regions):
@@ -180,20 +188,19 @@ class RoomVisit(Activity):
         return self._rooms.enter(run, self._go_to, regions, f"Going into the {_name(regions, names)}.")
 
     def news(self, run: DirectiveRun) -> str:
-        """The room has become known."""
+        """Return a sentence if the room has become known, else ""."""
         return self._rooms.become_known(run, self._go_to, self._rooms.called(_names(run)))
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
-        """There is no such room, or no way into it."""
+        """Fail the step: there is no such room, or it is unreachable."""
         self._tools.steps.fail(run, *self._rooms.not_entered(_names(run)))
 
 
 class RoomPatrol(Activity):
-    """PATROL without stops: go once into every room, the nearest first, and explore where no room is left to go to.
+    """PATROL without stops: visits every room once, nearest first, and explores when no known room is left.
 
-    Of a step whose scope names rooms, only those that go by these names are visited.
-
-    Rooms are split and merged while the map grows, so what is kept is where the robot was, not which regions.
+    If the scope names rooms, only rooms with these names are visited. Visited positions are stored instead of
+    regions, because regions are split and merged while the map grows.
     """
 
     explores = True
@@ -203,7 +210,7 @@ class RoomPatrol(Activity):
         self._been: list[np.ndarray] = []  # (2,) places inside rooms
 
     def act(self, run: DirectiveRun) -> bool:
-        """Go into the nearest room that is left; where none is, the explorer is asked."""
+        """Go into the nearest unvisited room. Return False if there is none, so that the explorer is asked."""
         pose = self._tools.context.facts.pose
         assert pose is not None
         if self._rooms.is_inside(self._rooms.all()):
@@ -213,7 +220,7 @@ class RoomPatrol(Activity):
         return self._rooms.enter(run, self._go_to, left, words)
 
     def unreachable(self, run: DirectiveRun, why: str) -> None:
-        """A room that the navigator fails to come into is left out and told; the patrol goes on to the others."""
+        """Report the room that cannot be reached, leave it out, and continue with the others."""
         region = next((one for one in self._left(run) if one.id == self._go_to.entering), None)
         if region is None:
             super().unreachable(run, why)
@@ -221,10 +228,10 @@ class RoomPatrol(Activity):
         self._go_to.give_up(region.id)
         run.tell(f"I left out {_called(region)}: {why}.")
         run.errand.failures = 0
-        self._tools.transitions.redecide(run, self._tools.context.config.retry_interval)
+        self._tools.transitions.redecide(run, LOOP_RETRY_INTERVAL)
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
-        """Every room is known; the step has succeeded if the robot was in all of them."""
+        """End the patrol: succeed if the robot was in every room, else fail."""
         left, labels = self._left(run), run.step.scope.labels
         seen = [_called(region) for region in self._wanted(run) if region not in left]
         told = f"I was in {', '.join(seen)}." if seen else "I was in no room."

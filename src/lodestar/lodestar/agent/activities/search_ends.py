@@ -1,4 +1,6 @@
-"""Ends of a search: bounds of a search for another one than a known thing, and ways that are shut."""
+"""Limits on the search for an alternative to a known object that cannot be reached, and on waiting at a
+blocked path to it.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +23,17 @@ Ending = tuple[ErrorCode, str]
 
 
 class SearchBounds:
-    """Tells when a search for another one is over: by its time, by the directive's, or because no look is worth it."""
+    """Limits the search for an alternative to a known object that is gone, hidden or unreachable: by
+    `search_time`, by the directive's time limit, and by the floor area that the next goals would newly show.
+    """
 
     def __init__(self, tools: Tools, judge: AbsenceJudge) -> None:
         self._context, self._judge = tools.context, judge
         self._evidence = tools.outcomes.evidence
 
     def ending(self, run: DirectiveRun) -> Ending | None:
-        """Return code and message where `search_time` has passed since a known thing could not be come to, or where
-        only `last_try` is left of the directive's time.
+        """Return code and message if `search_time` has passed since a known object turned out gone, hidden or
+        unreachable, or if only `last_try` is left of the directive's time; else None.
         """
         context, config = self._context, self._context.config.recovery
         allowed = 0.0 if run.errand.tried_again else config.search_time
@@ -37,16 +41,16 @@ class SearchBounds:
         return self._ending(run, allowed, 0.0 if is_last else allowed)
 
     def conclusion(self, run: DirectiveRun) -> Ending | None:
-        """Return code and message of a search that is over now for another reason; None where nothing known is gone,
-        hidden or barred.
+        """Return code and message for a search that must end now, whether or not these limits are reached;
+        None if no known object is gone, hidden or unreachable.
         """
         return self._ending(run, 0.0, 0.0)
 
     def is_worth(self, run: DirectiveRun, admission: Admission) -> bool:
-        """Return whether the search goes on to one of the admitted goals.
+        """Return whether the search continues with one of the admitted goals.
 
-        Behind a shut way the known thing is still there. A look for another one is made while it shows `least_shown` of
-        floor per second. What may be a thing that fits is always looked at.
+        While the path to the known object is blocked, it continues only if a goal leads to a possible match,
+        or newly shows at least `least_shown` m^2 of floor per second.
         """
         context, config = self._context, self._context.config.recovery
         proposals = [arm.proposal for arm in admission.admissible if arm.proposal is not None]
@@ -59,13 +63,17 @@ class SearchBounds:
         return shown is None or shown >= config.least_shown
 
     def _known(self, run: DirectiveRun) -> Entity | None:
-        """Return the thing that the map had when the directive began, and that is left to be come to."""
+        """Return an entity that the map had when the directive began and that still matches; None if there is
+        none.
+        """
         entities = self._context.facts.entities
         left = [e.id for e in self._context.search.fitting(run)] or run.errand.given_up
         return next((entities[i] for i in left if i in entities and self._evidence.was_known(run, i)), None)
 
     def _ending(self, run: DirectiveRun, allowed: float, barred_allowed: float) -> Ending | None:
-        """Return code and message where a thing is gone or hidden for `allowed` seconds, or barred for its own."""
+        """Return code and message if a known object was gone or hidden for `allowed` seconds, or unreachable
+        for `barred_allowed` seconds; else None.
+        """
         context = self._context
         if run.step.count != 1 or not (run.errand.gone or run.errand.out_of_sight or run.errand.is_barred):
             return None
@@ -82,14 +90,16 @@ class SearchBounds:
         return shut
 
 
-_POLL = 1.0  # s between two looks while the robot stands before it
+_POLL = 1.0  # s between two checks while the robot stands before the obstacle
 
 
 @dataclass
 class ShutWay:
-    """A way that something came into. name: of the thing that it leads to. place: (3,) in map, the pose before it.
+    """A blocked path. entity_id, name: the object that it leads to. place: (3,) in map, the pose in front of
+    the obstacle.
 
-    since: loop time since which the robot stands there, seconds; None = not yet. looked: loop time of the last look.
+    since: loop time, seconds, at which the robot arrived there; None = not yet. looked: loop time of the last
+    check.
     """
 
     entity_id: int
@@ -100,13 +110,15 @@ class ShutWay:
 
 
 class ShutWayWatch:
-    """Finds the shut way to a known thing, and tells for how long it is worth standing before it."""
+    """Finds the blocked path to a known object, and limits how long the robot waits there for it to open."""
 
     def __init__(self, context: LoopContext) -> None:
         self._context = context
 
     def shut(self, run: DirectiveRun) -> ShutWay | None:
-        """Return what shut the way to a thing that fits and that was gone to before; None where nothing did."""
+        """Return the blocked path to a matching object to which the robot has driven before; None if there is
+        none.
+        """
         facts = self._context.facts
         if not self._context.config.recovery.enabled:
             return None
@@ -118,12 +130,12 @@ class ShutWayWatch:
         )
 
     def is_over(self, way: ShutWay) -> bool:
-        """Return whether the robot has stood before it for long enough."""
+        """Return whether the robot has waited long enough, or never arrived."""
         patience = self._context.config.recovery.shut_patience
         return way.since is None or self._context.now - way.since >= patience
 
     def is_open(self, run: DirectiveRun, way: ShutWay) -> bool:
-        """Return whether nothing is in the way any more; it is looked at once per second."""
+        """Return whether the path is free again. It is checked once per second."""
         now = self._context.now
         if now - way.looked < _POLL:
             return False

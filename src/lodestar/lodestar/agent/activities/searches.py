@@ -1,4 +1,4 @@
-"""FIND: every expert is asked, and the search ends where the thing is claimed or everything was explored."""
+"""FIND: asks every expert; ends when the target is claimed (reported as found) or all is explored."""
 
 from __future__ import annotations
 
@@ -10,28 +10,36 @@ from lodestar.agent.decisions.admission import PLACE
 from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import counted, give_up, given_up, gone, not_found
+from lodestar.agent.facts.config import LOOP_THINKING_PATIENCE
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER
 from lodestar.experts.absence import AbsenceJudge, SearchBelief
+from lodestar.experts.absence_bounds import ABSENCE_UNSURE
 from lodestar.language.directive import EVERY
 from lodestar.query.targets import TargetView
 from lodestar.selection.admission import Admission
 
+# s without a worthwhile look after which ABSENCE_UNSURE is the bound for answering no (ours)
+ABSENCE_BARREN_TIME = 45.0
+ABSENCE_RESERVE = 5.0  # s before the time limit at which a CHECK answers from its belief (ours)
+
 
 class Search(Activity):
-    """Ends by a claim of the verifying state, by one more try, or by failure."""
+    """FIND: ends when the loop has verified and claimed the target, or by failure after a last try to reach a
+    known object.
+    """
 
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
-        self._judge = AbsenceJudge(tools.context.config.absence, tools.context.priors)
+        self._judge = AbsenceJudge(tools.context.priors)
         self._watch = ShutWayWatch(tools.context)
         self._bounds = SearchBounds(tools, self._judge)
-        self._shut: ShutWay | None = None  # that the robot goes to look at
-        self._worth_at: float | None = None  # loop time of the last proposal that was worth its look
+        self._shut: ShutWay | None = None  # the blocked path that the robot goes to look at
+        self._worth_at: float | None = None  # loop time of the last proposal that was worth its seconds
 
     def act(self, run: DirectiveRun) -> bool:
-        """End a search for a known thing that is gone, hidden or barred, once it went on for long enough, and one for a
-        CHECK whose time is over. Before a shut way, wait.
+        """End the search if a known object was gone, hidden or unreachable for long enough, or if a CHECK is out of
+        time. Wait if the robot stands before a blocked path.
         """
         if self._is_late(run):
             self._answer_absent(run, self._belief(run), self._tools.context.search.look(run))
@@ -50,13 +58,15 @@ class Search(Activity):
         return True
 
     def news(self, run: DirectiveRun) -> str:
-        """A thing that is gone, hidden or barred was searched for long enough, or a CHECK has to answer now."""
+        """Return a reason to decide again: `search_time` is over, or a CHECK must answer now; else ""."""
         if self._is_late(run):
             return "My time is nearly over: answering with what I know."
         return "I have looked elsewhere for long enough." if self._bounds.ending(run) is not None else ""
 
     def _tries_again(self, run: DirectiveRun) -> bool:
-        """Return whether the robot goes once more to what shut the way to a thing, or to what it could not come to."""
+        """Try once more to reach the known object, or to look at the obstacle on the path to it. Return
+        whether a try was left.
+        """
         if self._looks_again(run):
             return True
         if not run.errand.try_again():
@@ -66,7 +76,9 @@ class Search(Activity):
         return True
 
     def _looks_again(self, run: DirectiveRun) -> bool:
-        """Return whether the robot goes to look at what shut the way to a known thing, once per search."""
+        """Send the robot once per search to look at the obstacle on the path to a known object. Return
+        whether the robot goes.
+        """
         if run.errand.tried_again:
             return False
         self._shut = self._watch.shut(run)
@@ -80,13 +92,13 @@ class Search(Activity):
         return True
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> None:
-        """The robot stands before what shut the way."""
+        """Store when the robot arrived at the obstacle on the blocked path, and decide again."""
         if self._shut is not None:
             self._shut.since = self._tools.context.now
         self._tools.transitions.redecide(run)
 
     def waited(self, run: DirectiveRun) -> None:
-        """Decide anew when the way is open, or when patience is over."""
+        """Decide again when the path is free or the patience is over."""
         assert self._shut is not None
         is_open = self._watch.is_open(run, self._shut)
         if is_open or self._watch.is_over(self._shut):
@@ -96,8 +108,9 @@ class Search(Activity):
             self._tools.transitions.redecide(run)
 
     def settled(self, run: DirectiveRun, admission: Admission, view: TargetView) -> bool:
-        """End the search where more looks cost more than they can tell: for another one than the known thing behind a
-        shut way, and for a CHECK where the thing is not there for all that was seen. What may be it is looked at first.
+        """End the search if its goals are not worth the drive: if it is for an alternative to an object
+        behind a blocked path, or for a CHECK whose object is probably absent. Possible matches are looked at
+        first. Return whether the search ended or the robot leaves the floor.
         """
         context = self._tools.context
         if not self._bounds.is_worth(run, admission):
@@ -120,33 +133,37 @@ class Search(Activity):
         return True
 
     def _is_enough(self, belief: SearchBelief, is_worth: bool) -> bool:
-        """Return whether the answer is no now. is_worth: whether a proposed look is worth its seconds."""
+        """Return whether the object is so probably absent that a CHECK may answer no now. is_worth: whether
+        an observation from a proposed goal is worth its seconds.
+        """
         now, config = self._tools.context.now, self._tools.context.config.absence
         if is_worth or self._worth_at is None:
             self._worth_at = now
-        is_barren = now - self._worth_at >= config.barren_time
-        return not is_worth and belief.present <= (config.unsure if is_barren else config.bound)
+        is_barren = now - self._worth_at >= ABSENCE_BARREN_TIME
+        return not is_worth and belief.present <= (ABSENCE_UNSURE if is_barren else config.bound)
 
     def _weighs(self, run: DirectiveRun) -> bool:
-        """Return whether this search is to tell whether a thing is anywhere in the building."""
+        """Return whether this search serves a CHECK that asks only whether an object exists, not limited to
+        rooms or to the surroundings of another object.
+        """
         step = run.itinerary.step
         here = not run.step.scope.rooms and run.step.scope.around is None
-        return (
-            self._tools.context.config.absence.enabled and run.check is not None and here and not step.asked
-        )
+        return run.check is not None and here and not step.asked
 
     def _is_late(self, run: DirectiveRun) -> bool:
-        """Return whether a CHECK has to be answered now, because its time is nearly over."""
+        """Return whether a CHECK must be answered now because its time is nearly over."""
         context = self._tools.context
         left = run.time_limit - (context.now - run.started)
-        return self._weighs(run) and left <= context.config.absence.reserve
+        return self._weighs(run) and left <= ABSENCE_RESERVE
 
     def _belief(self, run: DirectiveRun) -> SearchBelief | None:
         context = self._tools.context
         return self._judge.belief(run.step, context.facts, context.searched) if self._weighs(run) else None
 
     def _answer_absent(self, run: DirectiveRun, belief: SearchBelief | None, view: TargetView) -> None:
-        """The errand of a CHECK ends without a find; the CHECK makes its answer of the belief."""
+        """End the visit on behalf of a CHECK, because the object was not found; the CHECK answers from
+        `belief`.
+        """
         context = self._tools.context
         assert run.check is not None
         run.check.belief = belief
@@ -154,12 +171,14 @@ class Search(Activity):
         self._tools.steps.fail(run, *(given_up(run, context, view) or (ErrorCode.TARGET_NOT_FOUND, words)))
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
-        """Wait for late experts, try what was given up once more, go on on another floor, or end."""
+        """Handle the end of exploration: wait for late experts, retry targets that were given up, continue on
+        another floor, or end the search.
+        """
         if not self._goes_on(run) and not self._tools.storeys.next_floor(run):
             self._end_explored(run, admission, view)
 
     def _goes_on(self, run: DirectiveRun) -> bool:
-        """Return whether something is left to wait for or to try, though everything is explored."""
+        """Return whether the search waits for an expert or retries a target, although everything is explored."""
         if self._waits_for_experts(run):
             self.retry(run)
         elif run.errand.second_chance():
@@ -169,7 +188,9 @@ class Search(Activity):
         return True
 
     def _end_barred(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
-        """No look for another one is worth its time: what was given up is tried once more, and the search ends."""
+        """End the search because no further goal is worth its time; first retry the targets that were given
+        up.
+        """
         context = self._tools.context
         run.requests.close()
         run.errand.explored_at = context.now if run.errand.explored_at is None else run.errand.explored_at
@@ -178,7 +199,7 @@ class Search(Activity):
             self._tools.steps.fail(run, *(ending or give_up(run, context, admission, view)))
 
     def conclusion(self, run: DirectiveRun) -> tuple[ErrorCode, str] | None:
-        """Return what the search knows of a thing that it could not come to, when the directive's time is over."""
+        """Return code and message for a known object that was not reached when the time ran out; None in a CHECK."""
         return None if run.check is not None else self._bounds.conclusion(run)
 
     def _end_explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
@@ -199,10 +220,10 @@ class Search(Activity):
             tools.steps.fail(run, code, message)
 
     def _waits_for_experts(self, run: DirectiveRun) -> bool:
-        """Whether an expert has yet to answer something that it was asked after everything was explored."""
+        """Return whether an expert still has to answer a request made after everything was explored."""
         context = self._tools.context
         assert run.errand.explored_at is not None
-        if context.now - run.errand.explored_at > context.config.thinking_patience:
+        if context.now - run.errand.explored_at > LOOP_THINKING_PATIENCE:
             return False
         behind = [name for name in context.experts if run.requests.is_behind(name, run.errand.explored_at)]
         if behind:
@@ -211,7 +232,7 @@ class Search(Activity):
         return bool(behind)
 
     def _blind_for(self, run: DirectiveRun) -> float:
-        """Seconds since anything at all was seen, where that is longer than it can be; else 0."""
+        """Return the seconds since any object was seen, if longer than `scene_patience`; else 0."""
         context = self._tools.context
         newest = max(
             (context.facts.last_seen(entity) for entity in context.facts.entities.values()), default=NEVER

@@ -1,4 +1,4 @@
-"""DO: a skill of a user's, carried out where the robot stands, and confirmed by what is seen afterwards."""
+"""DO: a user-defined skill, carried out where the robot stands and confirmed by observation."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from lodestar.worldmodel.skill_steps import things_of
 
 
 class SkillStep(Activity):
-    """Has the skill validated and carried out, waits for its end, and looks whether what it confirms is so.
+    """DO: validates a skill, runs it, waits for its end, and checks that its effects are observed.
 
-    Its effects are the world model's: carried out when the action is committed, dropped when it is rolled back.
+    The world model applies the effects when the action is committed, and drops them when it is rolled back.
     """
 
     def act(self, run: DirectiveRun) -> bool:
-        """Begin the skill, or end the step where it may not begin."""
+        """Begin the skill, or end the step if the validator refuses it. Return True."""
         context, step = self._tools.context, run.step
         if context.facts.pose is None:
             return self._later(run, "I do not know where I am")
@@ -35,7 +35,7 @@ class SkillStep(Activity):
         for item in things_of(step):
             thing = self._thing(run, item, names)
             if thing is None:
-                return True  # it was told
+                return True  # reported by `_thing`
             names.append(entity_name(thing.id))
         skill, stamp = Skill(step.skill), context.facts.stamp.seconds
         rule, epoch = context.skills.rule(skill), context.next_epoch()
@@ -62,7 +62,7 @@ class SkillStep(Activity):
         return True
 
     def waited(self, run: DirectiveRun) -> None:
-        """End the step when the skill has ended and its effects are seen, or not within `skill_confirm`."""
+        """End the step when the skill has ended and its effects are seen, or are not seen within `skill_confirm`."""
         context, skill = self._tools.context, run.under_way.skill
         assert skill is not None
         if skill.end is None:
@@ -80,8 +80,8 @@ class SkillStep(Activity):
             self._failed(run, f"I was told that it is done, but {denied}")
 
     def _thing(self, run: DirectiveRun, item: Item, taken: list[str]) -> Entity | None:
-        """Return what an item means: what this directive has found, else what is nearest to the robot. None = it is not
-        known, and the step has ended or is tried again.
+        """Return the entity that the item means: one found by this directive, else the nearest. None = unknown; the
+        step has failed or will be retried.
         """
         known = self._tools.context.search.meant(item)
         if known is None:
@@ -98,7 +98,7 @@ class SkillStep(Activity):
         return min(found or left, key=lambda one: math.dist(one.mean[:2], pose[:2]))
 
     def _later(self, run: DirectiveRun, why: str) -> bool:
-        """Try again for a while, then fail with why."""
+        """Retry for `no_expert_timeout`, then fail with `why`."""
         context = self._tools.context
         if run.errand.idle_for(context.now) > context.config.no_expert_timeout:
             self._tools.steps.fail(run, ErrorCode.SKILL_REFUSED, f"I cannot {self._words(run)}: {why}.")
@@ -107,13 +107,13 @@ class SkillStep(Activity):
         return True
 
     def _denied(self, skill: OpenSkill) -> str:
-        """Return what the skill should have brought about and is not seen; "" where all is, or cannot be measured."""
+        """Return an effect of the skill that is not observed; "" if all are observed or cannot be measured."""
         context, facts = self._tools.context, self._tools.context.facts
         beliefs = context.skills.confirmed(skill.trace.action)
         if beliefs and facts.sight > NEVER and facts.sight <= skill.ended_at:
             return "no image has come since that could show it"
         for belief in beliefs:
-            measure = measure_of(belief, facts.record, context.config.validation)
+            measure = measure_of(belief, facts.record)
             if measure is not None and measure.holds == belief.negated:
                 return (
                     f"it is not so that {said(belief)}: {measure.value:.1f} m, at most {measure.limit:.1f} m"

@@ -1,4 +1,6 @@
-"""Looks from near at what may be stairs: a few steps that were seen from afar, or a thing that was called stairs."""
+"""Goals from which the robot looks from nearby at possible stairs: steps seen from afar, or an object
+labelled as stairs.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +15,26 @@ from lodestar.agent.decisions.admission import PASSAGE
 from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.facts.config import LOOP_PLACE_TRIES
 from lodestar.experts.facing_places import place_to_face
 from lodestar.experts.reach import Reach
+from lodestar.floors.config import FLOORS_CONFIRMATIONS, FLOORS_FIND_PERIOD, FLOORS_TYPICAL_STOREY
 from lodestar.floors.records import Passage
-from lodestar.floors.stair_finder import is_in_doubt
+from lodestar.floors.stair_finder import STAIR_STEEPEST, is_in_doubt
+from lodestar.floors.stair_walk import STAIR_WALK_APPROACH, STAIR_WALK_CLEAR, STAIR_WALK_SPEED
 from lodestar.grid.viewpoints import NoViewpoint
 
-_CALLED = frozenset({"stairs", "stair", "staircase", "stairway", "stairwell"})  # `lexicon.yaml`, and the room
-_SAME = 1.0  # m between two places that are one; chosen: less than a flight's width
-_BESIDE = 1.5  # m beside a known passage, within which a place is part of it; chosen
-_SIZE = np.array([0.3, 0.3, 0.5])  # m, half the box that is faced at a hint; chosen: three steps
-_LOOKED_FOR = 3  # viewpoints of places that are looked for in one decision, the nearest first; chosen
-_CHANCE = 0.5  # that a place turns out to be stairs, for its price; chosen
+_CALLED = frozenset({"stairs", "stair", "staircase", "stairway", "stairwell"})  # labels of objects and rooms
+_SAME = 1.0  # m within which two places are the same; chosen: less than the width of a flight
+_BESIDE = 1.5  # m beside a known passage within which a place belongs to it; chosen
+_SIZE = np.array([0.3, 0.3, 0.5])  # m, half extent of the box to face at a hint; chosen: three steps
+_LOOKED_FOR = 3  # viewpoints searched in one decision, nearest places first; chosen
+_CHANCE = 0.5  # probability that a place turns out to be stairs, for its expected cost; chosen
 
 
 @dataclass(frozen=True)
 class StairLook:
-    """A pose (3,) in map from which a place (2,) is looked at, and the seconds of the way there."""
+    """A pose (3,) in map from which to look at a place (2,), and the seconds to reach the pose."""
 
     place: np.ndarray
     pose: np.ndarray
@@ -37,15 +42,19 @@ class StairLook:
 
 
 class StairLooks:
-    """Goes before places where stairs may begin, so that the floor layer can tell. Each is looked at once."""
+    """Sends the robot to poses in front of possible stairs, so that the floor layer can recognise them. Each
+    place is visited at most LOOP_PLACE_TRIES times.
+    """
 
     def __init__(self, context: LoopContext, transitions: Transitions) -> None:
         self._context, self._go_to = context, GoTo(context, transitions)
         self._transitions = transitions
-        self._place: np.ndarray | None = None  # that is looked at
+        self._place: np.ndarray | None = None  # (2,) in map, being looked at
 
     def best(self, run: DirectiveRun) -> StairLook | None:
-        """Return the look that takes the least time; None where there is none, or no stairs may be taken."""
+        """Return the pose for looking at possible stairs that is reached soonest; None if there is none or no
+        stairs may be taken.
+        """
         facts, config = self._context.facts, self._context.config
         boxes = self._boxes(run)
         if not boxes:
@@ -56,7 +65,6 @@ class StairLooks:
             try:
                 place = place_to_face(
                     reach, facts.known_pose, box, [], run.errand.goals.active(), config.viewpoints,
-                    config.approach,
                 )  # fmt: skip
             except NoViewpoint:
                 continue
@@ -68,14 +76,15 @@ class StairLooks:
         return min(found, key=lambda one: one.seconds, default=None)
 
     def expected_seconds(self, look: StairLook) -> float:
-        """Return the expected seconds to another floor over stairs that a look may show."""
-        floors = self._context.config.floors
-        rise, slope = floors.typical_storey, floors.flights.steepest
-        over = (rise / slope + floors.walk.approach + floors.walk.clear) / floors.walk.speed
+        """Return the expected seconds to another floor over the possible stairs of `look`, allowing for the
+        chance that they are no stairs.
+        """
+        rise, slope = FLOORS_TYPICAL_STOREY, STAIR_STEEPEST
+        over = (rise / slope + STAIR_WALK_APPROACH + STAIR_WALK_CLEAR) / STAIR_WALK_SPEED
         return (look.seconds + self._patience) / _CHANCE + over
 
     def goes(self, run: DirectiveRun, look: StairLook | None = None) -> bool:
-        """Return whether the robot goes to look at `look`, by default the best one."""
+        """Send the robot to the pose of `look`, by default the best one. Return whether a goal was sent."""
         look = look or self.best(run)
         while look is not None:
             self._note(run, look.place)
@@ -89,14 +98,16 @@ class StairLooks:
         return False
 
     def arrived(self, run: DirectiveRun, arrival: Arrival) -> bool:
-        """Return whether the arrival was for a look: the robot stands until the place is told from stairs."""
+        """Return whether the robot arrived at a pose for looking at possible stairs. It then stands there
+        until the place is recognised or the patience is over.
+        """
         place, context = self._place, self._context
         if place is None:
             return False
         is_open = any(math.dist(_middle(box), place) <= _SAME for box in self._boxes(run, anew=True))
         if is_open and context.now - arrival.since < self._patience:
             return True
-        for _ in range(context.config.place_tries):
+        for _ in range(LOOP_PLACE_TRIES):
             self._note(run, place)
         self._place = None
         self._transitions.redecide(run)
@@ -104,16 +115,16 @@ class StairLooks:
 
     @property
     def _patience(self) -> float:
-        floors = self._context.config.floors
-        return floors.find_period * (floors.confirmations + 0.5)
+        return FLOORS_FIND_PERIOD * (FLOORS_CONFIRMATIONS + 0.5)
 
     def _note(self, run: DirectiveRun, place: np.ndarray) -> None:
         run.floors.looks.append((self._context.facts.building.active, float(place[0]), float(place[1])))
 
     def _boxes(self, run: DirectiveRun, anew: bool = False) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the boxes (least and greatest corner, (3,) each) of places that are left to be looked at here.
+        """Return the boxes (least and greatest corner, (3,) each) of possible stairs on this floor that were
+        not looked at yet and lie on no known passage.
 
-        anew: those that were looked at too.
+        anew: include those that were looked at already.
         """
         facts, config = self._context.facts, self._context.config
         building, here = facts.building, facts.building.here
@@ -128,8 +139,7 @@ class StairLooks:
             for thing in facts.entities.values()
             if not _CALLED.isdisjoint(thing.label.casefold().split())
         ]
-        flights = config.floors.flights
-        known = [one for one in building.passages if one.ends_on(here.id) and not is_in_doubt(one, flights)]
+        known = [one for one in building.passages if one.ends_on(here.id) and not is_in_doubt(one)]
         return [
             box
             for box in boxes
@@ -139,7 +149,7 @@ class StairLooks:
 
     def _is_done(self, run: DirectiveRun, floor: int, place: np.ndarray) -> bool:
         tries = sum(f == floor and math.dist((x, y), place) <= _SAME for f, x, y in run.floors.looks)
-        return tries >= self._context.config.place_tries
+        return tries >= LOOP_PLACE_TRIES
 
 
 def _middle(box: tuple[np.ndarray, np.ndarray]) -> np.ndarray:

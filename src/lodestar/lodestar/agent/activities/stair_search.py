@@ -1,4 +1,4 @@
-"""The search for a way to the floor that an errand is on."""
+"""The search for a passage to the floor of an errand."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from lodestar.selection.admission import Admission
 
 
 class StairSearch(Activity):
-    """Explores a floor until a way to the one that the errand is on is known."""
+    """Explores a floor until a passage to the floor of the errand is known."""
 
     explores = True
 
     def act(self, run: DirectiveRun) -> bool:
-        """End at once where the robot may take no way to another floor, or there is no such floor; look first at what
-        may be stairs.
+        """Fail if the robot may take no passage or the floor does not exist. Otherwise send the robot to look
+        at possible stairs, if there are any. Return False if experts must be asked.
         """
         floors, level = self._tools.context.config.floors, self._tools.floors.level_wanted(run)
         if (floors.stairs or floors.lifts) and (level is None or floors.has(level)):
@@ -25,11 +25,11 @@ class StairSearch(Activity):
         return True
 
     def news(self, run: DirectiveRun) -> str:
-        """Stairs came into view."""
+        """Return a sentence if a passage to the floor has become known, else ""."""
         return "" if self._tools.floors.seeks(run) else "I see a way to the floor; going there."
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
-        """No stairs were found: the errand fails by that."""
+        """Fail the step: no passage was found."""
         self._no_way(run)
 
     def _no_way(self, run: DirectiveRun) -> None:
@@ -39,10 +39,12 @@ class StairSearch(Activity):
 
 
 class FloorVisit(Activity):
-    """GO to a floor: done as soon as the robot stands on it."""
+    """GO to a floor: succeeds as soon as the robot stands on it."""
 
     def act(self, run: DirectiveRun) -> bool:
-        """End where the robot is on the floor; the way there is the trip's."""
+        """Succeed as soon as the robot's floor is known; `FloorTrip` has brought the robot to the wanted
+        floor before. Return False while the floor is unknown.
+        """
         here = self._tools.context.facts.building.here
         if here is None:
             return False

@@ -1,4 +1,4 @@
-"""Table of the activity that does each kind of errand."""
+"""Table that maps each kind of errand to its activity."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _added: dict[StepKind, Callable[[Tools, Step], Activity]] = {}
 
 @contextmanager
 def activity_for(kind: StepKind, make: Callable[[Tools, Step], Activity]) -> Iterator[None]:
-    """Have loops that are made within the block do steps of a kind by `make(tools, step)`."""
+    """Use `make(tools, step)` as the activity for steps of this kind, in loops created within the block."""
     _added[kind] = make
     try:
         yield
@@ -41,7 +41,7 @@ def activity_for(kind: StepKind, make: Callable[[Tools, Step], Activity]) -> Ite
 
 
 class Activities:
-    """Begins the activity of a run's errand, and keeps it while the errand is worked on."""
+    """Creates the activity of the run's errand, and keeps it until the errand ends."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
@@ -64,7 +64,7 @@ class Activities:
         self._current: tuple[Errand, Activity] | None = None
 
     def of(self, run: DirectiveRun) -> Activity:
-        """The activity of the errand that the run works on."""
+        """Return the activity of the run's current errand; a `StairSearch` while no passage to its floor is known."""
         current, seeks = self._current, self._tools.floors.seeks(run)
         if current is None or current[0] is not run.errand or isinstance(current[1], StairSearch) != seeks:
             if seeks:

@@ -1,4 +1,4 @@
-"""The transitions of the decision loop: which there are, and what happens on each."""
+"""Transitions of the decision loop between its states, and the effects of each."""
 
 from __future__ import annotations
 
@@ -39,6 +39,12 @@ from lodestar.agent.errands.errand import (
 )
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import counted, name_of
+from lodestar.agent.facts.config import (
+    LOOP_NEAREST_MATCHES,
+    LOOP_RETURN_TOLERANCE,
+    LOOP_STUCK_ANGLE,
+    LOOP_STUCK_DISTANCE,
+)
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.agent.recovery.outcomes import Outcomes
@@ -52,12 +58,16 @@ from lodestar.worldmodel.constraint_state import ConstraintTracker
 from lodestar.worldmodel.outcomes import Result
 from lodestar.worldmodel.records import Trace, Verdict
 
+RECOVERY_TURNED = 1.0  # s after a diagnostic turn in which objects there are detected (ours)
+
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Transition:
-    """An edge of the state machine. The state it leads to may be one that it comes from."""
+    """A permitted change of the loop's state: the states in which it may happen, and the state that it leads
+    to (possibly the same).
+    """
 
     sources: frozenset[State]
     target: State
@@ -65,7 +75,7 @@ class Transition:
 
 _RUNNING = frozenset(State) - {State.IDLE, State.HELD}
 
-#: Every transition. The table in ARCHITECTURE.md says the same; a test compares them.
+#: All transitions. ARCHITECTURE.md has the same table; a test compares them.
 TRANSITIONS = {
     "start": Transition(frozenset({State.IDLE}), State.DECIDING),
     "choose": Transition(frozenset({State.DECIDING}), State.VALIDATING),
@@ -81,7 +91,7 @@ TRANSITIONS = {
 }
 
 
-#: Transitions that are events of the constraint state; the others follow from actions.
+#: Transitions that are also events of the constraint state; its other changes follow from actions.
 _EVENTS: dict[str, Callable[[ConstraintTracker], None]] = {
     "diagnose": ConstraintTracker.interrupt,
     "arrive": ConstraintTracker.arrive,
@@ -92,17 +102,19 @@ _EVENTS: dict[str, Callable[[ConstraintTracker], None]] = {
 
 
 class IllegalTransition(RuntimeError):
-    """The loop was to take a transition that its state does not have; an error in the loop."""
+    """The loop attempted a transition that its state does not have; a bug in the loop."""
 
 
 class Transitions:
-    """Takes transitions. Each method is one row of the table and leaves the context in the row's target state."""
+    """Performs transitions. Each public method with a row in TRANSITIONS leaves the context in that row's
+    target state.
+    """
 
     def __init__(self, context: LoopContext, outcomes: Outcomes) -> None:
         self._context, self.outcomes = context, outcomes
 
     def start(self, run: DirectiveRun) -> None:
-        """The directive begins: the experts are asked with the next tick."""
+        """Start the directive; the experts are asked with the next tick."""
         context = self._context
         context.run = run
         context.commands.append(LookFor(context.words.want(run.directive.nouns, context.place_names)))
@@ -110,7 +122,7 @@ class Transitions:
         run.errand.ask_after = self._context.now
 
     def choose(self, run: DirectiveRun, choice: Choice) -> None:
-        """A decision was made; it is validated next."""
+        """Store the policy's choice; it is validated in state VALIDATING."""
         run.under_way.choice = choice
         self._take("choose")
 
@@ -123,10 +135,12 @@ class Transitions:
         is_checked: bool = False,
         keeps: bool = False,
     ) -> Verdict:
-        """The navigator is given the proposal's goal where the validator accepts it; else nothing changes.
+        """Send the proposal's goal to the navigator if the validator accepts it; else change nothing. Return
+        the verdict.
 
-        Every goal of the loop leaves it here. view: of the target, for the beliefs of the trace. is_checked: the
-        validator accepted it in this tick. keeps: a navigator that has this goal already keeps it.
+        Every goal of the loop is sent here. view: candidates for the target, whose relations are recorded in
+        the trace. is_checked: the validator accepted the proposal in this tick. keeps: do not resend a goal
+        that the navigator already has.
         """
         context = self._context
         trace = trace_of(context, run.step, proposal, epoch, view or TargetView())
@@ -156,14 +170,16 @@ class Transitions:
         )
 
     def go(self, run: DirectiveRun, proposer: str, goal: np.ndarray, text: str) -> Verdict:
-        """As `send`, for a goal (3,) of the loop's own; text: why, which the run tells where it is sent."""
+        """Send a goal (3,) that the loop itself has chosen, as `send` does, and return the verdict. text:
+        rationale, and status text once the goal is sent.
+        """
         epoch = self._context.next_epoch()
         verdict = self.send(run, Proposal(proposer, epoch, goal, 1.0, text), epoch)
         run.text = text if verdict.accepted else run.text
         return verdict
 
     def _record(self, run: DirectiveRun, proposal: Proposal, trace: Trace) -> None:
-        if proposal.expert == LOOK:  # about the action that failed, which is still open
+        if proposal.expert == LOOK:  # belongs to the failed action, which is still open
             self.outcomes.begin_look(run, trace)
         else:
             run.under_way.case = None
@@ -172,7 +188,7 @@ class Transitions:
         self._context.commands.append(RecordTrace(trace))
 
     def diagnose(self, run: DirectiveRun, case: OpenCase) -> None:
-        """An action failed: the robot stands, and finds out why before it does anything else."""
+        """Stop the robot and diagnose the failed action."""
         if run.under_way.navigation is not None:
             self._context.commands.append(CancelGoal(case.why))
         self.outcomes.end_look(run, Result.CANCELLED, case.why)
@@ -184,22 +200,26 @@ class Transitions:
     def diagnosed(
         self, run: DirectiveRun, failure: Failure, proposal: Proposal, why: str, **more: Any
     ) -> bool:
-        """Return whether a failure is diagnosed now. more: of the case, see `Outcomes.open_case`."""
+        """Open a case for the failure, and stop the robot to diagnose it. Return whether a case was opened.
+        more: fields of the case, see `Outcomes.open_case`.
+        """
         case = self.outcomes.open_case(run, failure, proposal, why, **more)
         if case is not None:
             self.diagnose(run, case)
         return case is not None
 
     def arrive(self, run: DirectiveRun, navigation: Navigation, since: Stamp | None = None) -> None:
-        """The robot stands at the goal and looks before anything is decided; after a step aside it decides.
+        """End the drive to the goal, and begin to verify the goal. After a turn for a diagnosis, resume the
+        diagnosis instead; after a step aside, decide again.
 
-        since: stamp from which it saw what it came for, where that was before it came to stand.
+        since: stamp from which observations of the object or place at the goal count, if earlier than the
+        arrival.
         """
         proposal = navigation.proposal
         run.under_way.navigation = None
         run.requests.close()
         if proposal.expert == LOOK and run.under_way.case is not None:
-            run.under_way.case.until = self._context.now + self._context.config.recovery.turned
+            run.under_way.case.until = self._context.now + RECOVERY_TURNED
             self.outcomes.end_look(run, Result.COMMITTED, "Turned, and looked.")
             self.diagnose(run, run.under_way.case)
             return
@@ -210,10 +230,7 @@ class Transitions:
             self.redecide(run)
             return
         pose = self._context.facts.pose
-        if (
-            pose is not None
-            and math.dist(pose[:2], proposal.goal[:2]) <= self._context.config.return_tolerance
-        ):
+        if pose is not None and math.dist(pose[:2], proposal.goal[:2]) <= LOOP_RETURN_TOLERANCE:
             run.errand.failures = 0
             if proposal.expert == SEMANTIC_MAP and not proposal.entity_id:
                 run.errand.looked_at = proposal.rationale
@@ -231,13 +248,15 @@ class Transitions:
         self._take("arrive")
 
     def pass_by(self, run: DirectiveRun, navigation: Navigation) -> None:
-        """The goal has shown what it was for: the next one is decided on, in motion where it is still driven to."""
+        """Count a viewpoint goal as reached without stopping, because the place to view from it was already
+        observed, and choose the next goal.
+        """
         proposal, context = navigation.proposal, self._context
         navigation.passed = True
         run.errand.passed.append(np.asarray(proposal.goal, np.float64))
         run.errand.shown_at = context.now
         away, turned = apart(context.facts.known_pose, navigation.start)
-        if away >= context.config.stuck_distance or turned >= context.config.stuck_angle:
+        if away >= LOOP_STUCK_DISTANCE or turned >= LOOP_STUCK_ANGLE:
             run.errand.failures = 0
         self.outcomes.close(run, Result.COMMITTED)
         context.account.close(Outcome.REACHED, context.search.look(run))
@@ -245,20 +264,22 @@ class Transitions:
         self.redecide(run)
 
     def come_by(self, run: DirectiveRun, navigation: Navigation) -> None:
-        """The robot stands at a goal that has shown what it was for; what it showed not, no other look there will."""
+        """Exclude a viewpoint goal at which the robot has stopped, and count it as reached unless `pass_by`
+        has already done so.
+        """
         run.under_way.navigation = None
         run.errand.goals.exclude(navigation.proposal.goal, REACHED, self._context.facts.grid)
         if self._context.state is not State.DECIDING or not navigation.passed:
             self.pass_by(run, navigation)
 
     def wait(self, run: DirectiveRun) -> None:
-        """The robot stands until its activity goes on. It has no goal, and nothing may move it meanwhile."""
+        """Stop the robot until the activity continues. Meanwhile it has no goal, and nothing may move it."""
         run.requests.close()
         self.take_back(run, "the robot waits")
         self._take("wait")
 
     def carry_out(self, run: DirectiveRun, trace: Trace, patience: float) -> None:
-        """A user's skill begins, for which the robot stands until it has ended, `patience` seconds at most."""
+        """Run a user-defined skill. The robot stands until it ends, at most `patience` seconds."""
         context = self._context
         self.wait(run)
         self.outcomes.begin(run, trace)
@@ -267,7 +288,7 @@ class Transitions:
         context.commands += [RecordTrace(trace), RunSkill(trace.epoch, trace)]
 
     def cross(self, run: DirectiveRun, trace: Trace, passage: Passage, level: int, patience: float) -> None:
-        """The robot takes a passage toward a level, within `patience` seconds at most. It has no goal meanwhile."""
+        """Take a passage toward a level, within `patience` seconds. The robot has no goal meanwhile."""
         context = self._context
         run.requests.close()
         self.take_back(run, "the robot changes the floor")
@@ -279,18 +300,20 @@ class Transitions:
         context.commands += [RecordTrace(trace), TakePassage(trace.epoch, trace, passage, floor, level)]
 
     def change_floor(self, run: DirectiveRun, text: str) -> None:
-        """The errand goes on on another floor: what was found and left out stays so, goals and looks are others."""
+        """Restart the errand on another floor. Found and excluded entities are kept; goals and observations are
+        not.
+        """
         before = run.errand
         self.next_errand(run, text, success=True)
         run.errand.found_here, run.errand.excluded = before.found_here, dict(before.excluded)
         run.errand.pointed, run.errand.forgiven = before.pointed, set(before.forgiven)
 
     def redecide(self, run: DirectiveRun, wait: float = 0.0) -> None:
-        """Ask the experts anew, `wait` seconds from now at the earliest; a goal under way stays under way."""
+        """Ask the experts again, at the earliest `wait` seconds from now. A goal in progress is kept."""
         run.requests.close()
         run.errand.ask_after = self._context.now + wait
         if run.under_way.navigation is not None:
-            run.under_way.navigation.facing = (0, NEVER)  # nobody looks whether it still holds
+            run.under_way.navigation.facing = (0, NEVER)  # no check of the goal in this state
         run.under_way.arrival = run.under_way.case = None
         if run.under_way.navigation is None:
             self.outcomes.end_look(run, Result.CANCELLED, "It was given up.")
@@ -299,7 +322,7 @@ class Transitions:
     def finish(
         self, run: DirectiveRun, code: ErrorCode, message: str, outcome: Outcome = Outcome.ABORTED
     ) -> None:
-        """The directive is over and the robot has no goal; that holds even if the account of it fails."""
+        """End the directive; the robot has no goal afterwards, even if recording its last decision fails."""
         context = self._context
         context.run = None
         context.clock.go()
@@ -314,13 +337,13 @@ class Transitions:
             view = context.search.look(run)
             found = code in (ErrorCode.NONE, ErrorCode.UNABLE) and run.step.kind is StepKind.FIND
             context.account.close(outcome, view, success=found, ended=True)
-        except Exception:  # whatever it is, it must not keep the robot going
+        except Exception:  # no error here may keep the robot driving
             _log.exception("the account of a directive that is over is incomplete")
-        result = self._result(run, code, message, view)  # it tells of the words that were wanted
+        result = self._result(run, code, message, view)  # before LookFor resets the wanted words
         context.commands += [LookFor(context.words.want(())), Finish(result)]
 
     def _result(self, run: DirectiveRun, code: ErrorCode, message: str, view: TargetView) -> DirectiveResult:
-        """Return the result, with what was seen instead and a report for a person."""
+        """Return the result, with the nearest matches if it failed, and a report for a person."""
         context = self._context
         nearest = tuple(c.entity_id for c in view.candidates if c.entity_id not in run.found)
         success = code is ErrorCode.NONE
@@ -339,7 +362,7 @@ class Transitions:
             error_msg="" if success else message,
             success=success,
             entity_ids=tuple(run.found),
-            nearest_matches=() if success else nearest[: run.config.nearest_matches],
+            nearest_matches=() if success else nearest[:LOOP_NEAREST_MATCHES],
             epochs=run.decisions,
             distance_travelled=travelled,
             duration=duration,
@@ -352,14 +375,14 @@ class Transitions:
         )
 
     def next_errand(self, run: DirectiveRun, message: str, success: bool = False) -> None:
-        """The errand is over and the itinerary has gone on: nothing of the old errand reaches the new one."""
+        """End the current errand and begin the itinerary's next one, with fresh state."""
         self._end_errand(run, message, success)
         run.begin_errand()
         self.redecide(run)
 
     def _end_errand(self, run: DirectiveRun, message: str, success: bool) -> None:
-        """The errand has no goal, no open action or trace, and waits for no answer; what was not carried out yet of
-        its commands is withdrawn.
+        """End the errand: close its action, trace and memory query, and drop its commands that were not
+        carried out yet.
         """
         context = self._context
         begun = SendGoal | RequestProposals | AskMemory | RunSkill | TakePassage
@@ -371,14 +394,14 @@ class Transitions:
         run.errand.query = None
 
     def end_action(self, run: DirectiveRun, why: str, success: bool = False) -> None:
-        """The action that is under way ends, with its trace, its goal and its diagnosis; another may begin."""
+        """End the current action with its trace, goal and diagnosis, so that another may begin."""
         self.outcomes.end_look(run, Result.CANCELLED, why)
         self.outcomes.close(run, Result.COMMITTED if success else Result.CANCELLED, why)
         self.take_back(run, why)
         run.errand.under_way = ActionState()
 
     def take_back(self, run: DirectiveRun, why: str) -> None:
-        """The navigator has no goal and no skill is under way; the action that was to end so is not waited for."""
+        """Cancel the goal and the skill in progress, without waiting until they have stopped."""
         if run.under_way.navigation is not None:
             run.under_way.navigation = None
             self.outcomes.close(run, Result.CANCELLED, why)
@@ -388,11 +411,11 @@ class Transitions:
             self._context.commands.append(CancelSkill(skill.ticket))
 
     def hold(self) -> None:
-        """Motion is forbidden until `release`."""
+        """Forbid motion until `release`."""
         self._take("hold")
 
     def release(self) -> None:
-        """Directives are taken again."""
+        """Permit motion and accept directives again."""
         self._take("release")
 
     def _take(self, name: str) -> None:

@@ -1,1 +1,1 @@
-"""Goals on offer: admission, requests to the experts, rivals that are too close to call, and tests of a target."""
+"""Decision rules: admission of proposals, requests to experts, ambiguous targets, and checks of a target."""

@@ -1,4 +1,6 @@
-"""Admission of the experts' answers: arms that may be chosen, reasons for the others, and goals that failed before."""
+"""Admission of the experts' answers: which of them the policy may choose (the admissible arms), the reasons
+against the others, and a memory of failed goals.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.agent.decisions.approach import heads_for
-from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.config import LOOP_SAME_GOAL_ANGLE, LOOP_SAME_GOAL_DISTANCE, LoopConfig
 from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
 from lodestar.experts.registry import holder
 from lodestar.experts.specs import Role
@@ -19,16 +21,19 @@ from lodestar.scene.records import Entity
 from lodestar.selection.admission import Admission, Arm
 from lodestar.worldmodel.records import Verdict
 
-FRONTIER = holder(Role.EXPLORER)  # the expert whose EXPLORED ends exploration
-SEMANTIC_MAP = holder(Role.MAP_EXPERT)  # the expert that has viewpoints of known entities
-HOME = "return"  # the way back to the start
-CHARGER = "charger"  # the way to the charger
-PLACE = "place"  # a room, a pose or a spot that a step names
+LOOP_RETRY_RADIUS = 1.5  # m around a failed goal that are compared (ours)
+LOOP_RETRY_CHANGED_SHARE = 0.10  # share of the cells there that must change for a retry (ours)
+
+FRONTIER = holder(Role.EXPLORER)  # the expert whose EXPLORED ends an exploration
+SEMANTIC_MAP = holder(Role.MAP_EXPERT)  # the expert that proposes viewpoints of known entities
+HOME = "return"  # return to the start
+CHARGER = "charger"  # return to the charger
+PLACE = "place"  # a room, pose or spot named by a step
 ASIDE = "retreat"  # a step out of a tight place
-KNOWN = "known_target"  # a known target, taken by the loop because the experts were late
-PASSAGE = "passage"  # the way to stairs or a lift
-SKILL = "skill"  # a skill of a user's
-LOOK = "look"  # a turn that tells the causes of a failure apart
+KNOWN = "known_target"  # a known target, chosen by the loop because the experts were late
+PASSAGE = "passage"  # the approach of stairs or a lift
+SKILL = "skill"  # a user-defined skill
+LOOK = "look"  # a turn that distinguishes the causes of a failure
 
 
 @dataclass
@@ -42,7 +47,9 @@ class _Exclusion:
 
 
 class GoalMemory:
-    """Remembers goals that are not to be proposed again, with the reason."""
+    """Stores goals that failed or showed nothing new, with the reasons. They are not proposed again until the
+    map around them changes.
+    """
 
     def __init__(self, config: LoopConfig) -> None:
         self._config = config
@@ -58,11 +65,11 @@ class GoalMemory:
         grid: OccupancyGrid2D | None,
         lasting: bool = False,
     ) -> None:
-        """The goal (x, y, yaw) is excluded while the map around it stays as it is now; a lasting exclusion until it is
-        forgiven.
+        """Exclude the goal (x, y, yaw) until the map around it changes, or, if lasting, until `forgive` is
+        called. grid: the current map, None = unknown.
         """
         key = (float(goal[0]), float(goal[1]), float(goal[2]))
-        before = grid.around(key, self._config.retry_radius) if grid is not None else None
+        before = grid.around(key, LOOP_RETRY_RADIUS) if grid is not None else None
         for known in self._exclusions:
             if self._same(known.goal, key):
                 known.active, known.reason, known.before, known.lasting = True, reason, before, lasting
@@ -70,18 +77,18 @@ class GoalMemory:
         self._exclusions.append(_Exclusion(key, reason, before, lasting))
 
     def refresh(self, grid: OccupancyGrid2D) -> None:
-        """Goals where enough of the map changed may be proposed again, `max_retries` times each."""
+        """Readmit goals if enough of the map around them changed, at most `max_retries` times each."""
         for known in self._exclusions:
             if not known.active or known.lasting or known.retries >= self._config.max_retries:
                 continue
-            now = grid.around(known.goal, self._config.retry_radius)
+            now = grid.around(known.goal, LOOP_RETRY_RADIUS)
             comparable = known.before is not None and now.shape == known.before.shape
-            if not comparable or (now != known.before).mean() >= self._config.retry_changed_share:
+            if not comparable or (now != known.before).mean() >= LOOP_RETRY_CHANGED_SHARE:
                 known.active = False
                 known.retries += 1
 
     def forgive(self) -> bool:
-        """Every goal that was never retried may be proposed once more; whether there was any."""
+        """Readmit all excluded goals that were never retried. Return whether there was any."""
         fresh = [known for known in self._exclusions if known.active and known.retries == 0]
         for known in fresh:
             known.active = False
@@ -89,11 +96,11 @@ class GoalMemory:
         return bool(fresh)
 
     def active(self) -> tuple[tuple[float, float, float], ...]:
-        """Excluded goals (x, y, yaw)."""
+        """Return the excluded goals (x, y, yaw)."""
         return tuple(known.goal for known in self._exclusions if known.active)
 
     def reason(self, goal: Sequence[float] | np.ndarray) -> str:
-        """Return why this goal is excluded, empty where it is not."""
+        """Return why this goal is excluded, "" if it is not."""
         for known in self._exclusions:
             if known.active and self._same(known.goal, goal):
                 return known.reason
@@ -101,7 +108,7 @@ class GoalMemory:
 
     def _same(self, a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> bool:
         metres, turned = apart(a, b)
-        return metres <= self._config.same_goal_distance and turned <= self._config.same_goal_angle
+        return metres <= LOOP_SAME_GOAL_DISTANCE and turned <= LOOP_SAME_GOAL_ANGLE
 
 
 def admit(
@@ -114,11 +121,11 @@ def admit(
     config: LoopConfig,
     check: Callable[[Proposal], Verdict] = lambda proposal: Verdict(),
 ) -> Admission:
-    """Judge every expert's answer; where targets are accepted and someone heads for one, only those may be
-    chosen.
+    """Return the admission: for every expert's answer, whether the policy may choose it. If proposals head
+    for accepted targets, only these proposals are admissible.
 
-    excluded: entity -> reason. avoid: entities to keep away from, with the metres. check: returns the verdict
-    on a proposal's trace.
+    excluded: entity id -> reason. avoid: entities to keep away from, with the distance in metres. check:
+    returns the validator's verdict on a proposal.
     """
     arms = []
     for name in experts:
@@ -156,7 +163,7 @@ def _objection(
     excluded: Mapping[int, str],
     avoid: Sequence[tuple[Entity, float]],
 ) -> str:
-    """Return why a well-formed proposal may not be chosen, "" where it may."""
+    """Return why a valid proposal may not be chosen, "" if it may."""
     if proposal.entity_id in excluded and proposal.entity_id != 0:
         return f"entity {proposal.entity_id} is excluded: {excluded[proposal.entity_id]}"
     goal = np.asarray(proposal.goal, np.float64)

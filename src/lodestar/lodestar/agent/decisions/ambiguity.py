@@ -1,4 +1,4 @@
-"""Targets that score too close to call: visit each, nearest first, and decide again."""
+"""Ambiguous targets: candidates with nearly equal scores are visited one by one, nearest first, before a choice."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import numpy as np
 
 from lodestar.geometry.boxes import point_box_distance
 from lodestar.query.ambiguity import tell_apart
-from lodestar.query.verdict import Candidate, QueryConfig
+from lodestar.query.config import QUERY_AMBIGUOUS
+from lodestar.query.verdict import Candidate
 from lodestar.scene.records import Entity
 
-CERTAIN = 0.9  # predicate scores from which on everything that was said is known to hold: then any will do
+CERTAIN = 0.9  # predicate scores from which all predicates count as certain, so that any candidate will do
 
 
 class NextMove(Enum):
-    """Next move before a confirmed thing."""
+    """Next step of the robot when it has confirmed one of several possible targets."""
 
     CLAIM = "it is the one, or as good as any"
     NEXT = "another is to be looked at first"
@@ -25,20 +26,23 @@ class NextMove(Enum):
 
 
 class TargetAmbiguity:
-    """Choice among several accepted things, for one step."""
+    """Decides among several accepted entities with nearly equal scores, for one step: the robot visits them
+    one by one.
+    """
 
-    def __init__(self, too_close: float = QueryConfig.ambiguous) -> None:
-        self._too_close = too_close  # scores that differ by less do not tell two apart
+    def __init__(self, too_close: float = QUERY_AMBIGUOUS) -> None:
+        self._too_close = too_close  # score difference below which two candidates are ambiguous
         self._accepted: tuple[Candidate, ...] = ()
-        self._looked: Counter[int] = Counter()  # how often each was seen from close by
+        self._looked: Counter[int] = Counter()  # entity id -> number of looks from nearby
         self._out_of_reach: set[int] = set()
-        self._aside: set[int] = set()  # looked at, and not to be gone to while others are open
+        self._aside: set[int] = set()  # looked at, not visited again while others are open
 
     @property
     def rivals(self) -> tuple[Candidate, ...]:
-        """Those that are too close to call, best first; none where one stands out or where any will do.
+        """Return the ambiguous candidates, best first; () if one candidate stands out or any candidate will
+        do.
 
-        Any will do where all that was said surely holds, or where nothing was said but what kind of thing it is.
+        Any candidate will do if all predicates are certain, or if the query names only a category.
         """
         if not self._accepted:
             return ()
@@ -49,7 +53,9 @@ class TargetAmbiguity:
         return close if len(close) > 1 else ()
 
     def wanted(self, accepted: tuple[Candidate, ...], resolve: Callable[[int], int]) -> tuple[Candidate, ...]:
-        """Those of the accepted (best first) that are to be gone to. resolve: ids of merged entities."""
+        """Return the accepted candidates (best first) that may be visited now. resolve: returns the current
+        id of an entity that may have been merged.
+        """
         self._accepted = accepted
         self._looked = Counter({resolve(i): count for i, count in self._looked.items()})
         self._out_of_reach = {resolve(i) for i in self._out_of_reach}
@@ -57,17 +63,21 @@ class TargetAmbiguity:
         left = tuple(c for c in accepted if c.entity_id not in self._aside)
         if left and (self.rivals or accepted[0] in left):
             return left
-        self._aside.clear()  # the doubt is over: one stands out by now, or the others are gone
+        self._aside.clear()  # resolved: one stands out now, or the others are gone
         return accepted
 
     def put_off(self, entities: Mapping[int, Entity], position: np.ndarray) -> frozenset[int]:
-        """Rivals that are not to be gone to yet: all but the nearest open one, from (2+,) x, y, as the crow flies."""
+        """Return the ids of ambiguous candidates not to be visited yet: all but the unvisited one nearest to
+        the position (2+,) in a straight line.
+        """
         rivals = [c.entity_id for c in self.rivals]
         near = self._nearest(entities, position)
         return frozenset(i for i in rivals if near and i != near)
 
     def give_way(self, entities: Mapping[int, Entity], position: np.ndarray) -> bool:
-        """The rival that was to be gone to has no viewpoint that can be reached; whether there was one."""
+        """Mark the nearest unvisited candidate as out of reach, because no viewpoint of it is reachable.
+        Return whether there was one.
+        """
         near = self._nearest(entities, position)
         if near:
             self._out_of_reach.add(near)
@@ -76,7 +86,7 @@ class TargetAmbiguity:
         return bool(near)
 
     def _nearest(self, entities: Mapping[int, Entity], position: np.ndarray) -> int:
-        """The open rival that is nearest, 0 where there is none."""
+        """Return the id of the nearest unvisited candidate, 0 if there is none."""
         away = {
             i: float(point_box_distance(position[:2], entities[i].box_min[:2], entities[i].box_max[:2]))
             for i in self._open()
@@ -89,10 +99,10 @@ class TargetAmbiguity:
         return [i for i in rivals if not self._looked[i] and i not in self._out_of_reach]
 
     def confirmed(self, entity_id: int) -> NextMove:
-        """The robot stands before this entity and has seen it again."""
+        """Count that the robot saw this entity from nearby, and return the next move."""
         self._looked[entity_id] += 1
         if self._looked[entity_id] == 1:
-            self._out_of_reach.clear()  # more of the map is known by now
+            self._out_of_reach.clear()  # the map has grown since
         rivals = [c.entity_id for c in self.rivals]
         if entity_id in rivals:
             if not self._open():
@@ -103,16 +113,20 @@ class TargetAmbiguity:
         turned = self._looked[best] == 1 and best != entity_id and self._looked[entity_id] == 1
         if not turned:
             return NextMove.CLAIM
-        self._aside = {entity_id}  # one that was looked at before stands out now
+        self._aside = {entity_id}  # another candidate, seen from nearby before, has the best score now
         return NextMove.NEXT
 
     def in_words(self, entities: Mapping[int, Entity]) -> str:
-        """The first two rivals and what would tell them apart; empty where there is no doubt."""
+        """Return a sentence on the two best ambiguous candidates and how they differ, "" if there is no
+        ambiguity.
+        """
         rivals = self.rivals
         return tell_apart(rivals[0], rivals[1], entities) if rivals else ""
 
     def others(self, entity_id: int, entities: Mapping[int, Entity]) -> str:
-        """Return the others that fit as well as this one, which the claim must name; empty where none does."""
+        """Return a sentence that names other entities that match about as well as this one; "" if there are
+        none.
+        """
         mine = next((c.score for c in self._accepted if c.entity_id == entity_id), None)
         if mine is None:
             return ""

@@ -1,4 +1,6 @@
-"""Checks of a target: a better one or a viewpoint at hand on the way, and whether it was seen again on arrival."""
+"""Checks of a target: whether to change to a better one, whether it can be viewed from the robot's position,
+and whether the robot faces it on arrival.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.config import LOOP_SIGHT_MARGIN, LoopConfig
 from lodestar.agent.facts.newest import Facts
 from lodestar.agent.facts.times import Stamp
 from lodestar.experts.facing_places import support_of
 from lodestar.experts.protocol import ActionKind, Proposal
 from lodestar.geometry.boxes import nearest_point_on_box
+from lodestar.grid.config import VIEWPOINT_STRICT_IGNORE
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.success_pose import faced, is_facing
@@ -24,13 +27,22 @@ from lodestar.scene.floor_height import foot_height
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity
 
-_NEAR = 2.0  # metres to the box, beyond which it cannot be faced
-_SHOWS = 0.3  # share of its height that must show from here past the edge of what it stands on
-_TURN_STEPS = 6  # headings at which the footprint must fit while it turns
+# The robot changes to another target whose score is better by this much, or that is about as good and nearer
+# by this share and this distance in a straight line.
+LOOP_BETTER_SCORE = 0.15  # of a score in [0, 1] (ours)
+LOOP_ABOUT_AS_GOOD = 0.05  # of a score in [0, 1] (ours)
+LOOP_NEARER_SHARE = 0.5  # share of the path that remains (ours)
+LOOP_NEARER_BY = 1.5  # m of path that remains (ours)
+# m to a goal; a farther goal is given up if the robot can face the target from its position (ours)
+LOOP_WORTH_STOPPING = 0.25
+
+_NEAR = 2.0  # metres to the box, beyond which the entity cannot be faced
+_SHOWS = 0.3  # share of its height that must be visible over the edge of its support
+_TURN_STEPS = 6  # headings during the turn at which the footprint must fit
 
 
 def heads_for(proposal: Proposal, entities: Sequence[Entity], config: LoopConfig) -> bool:
-    """Whether the proposal's goal is a pose that faces one of the entities, or is made for it."""
+    """Return whether the proposal names one of the entities, or its goal faces one."""
     if any(proposal.entity_id == entity.id for entity in entities):
         return True
     if proposal.action is not ActionKind.GO or not entities:
@@ -42,9 +54,10 @@ def heads_for(proposal: Proposal, entities: Sequence[Entity], config: LoopConfig
 
 
 def faces(pose: np.ndarray, entity: Entity, config: LoopConfig, surely: bool = False) -> bool:
-    """Return whether a robot at pose (3,) has found the entity by the configured success, but for the line of sight.
+    """Return whether a robot at pose (3,) is as near to the entity and as turned to it as success requires;
+    the line of sight is not checked.
 
-    surely: with the margins for the error of the perceived box.
+    surely: use the stricter limits that allow for errors of the perceived box.
     """
     distance, bearing = config.success.distance, config.success.bearing
     if surely:
@@ -58,24 +71,24 @@ def better_target(
     accepted: Sequence[Entity],
     pose: np.ndarray,
     remaining: float,
-    config: LoopConfig,
 ) -> tuple[Entity, str] | None:
-    """The accepted entity that is worth leaving the current one for, and why; None where none is.
+    """Return an accepted entity that is worth changing to, and the reason; None if there is none.
 
-    remaining: metres of path to the current one. The margins keep the robot from turning back and forth.
+    remaining: metres of path to the current entity. The better score or shorter path must exceed a margin, so
+    that the robot does not alternate.
     """
     score = view.score(current.id)
     for entity in accepted:
         if entity.id == current.id:
             continue
         gain = view.score(entity.id) - score
-        if gain >= config.better_score:
+        if gain >= LOOP_BETTER_SCORE:
             return entity, "a better match"
         nearest = nearest_point_on_box(pose[:2], entity.box_min[:2], entity.box_max[:2])
         away = math.dist(pose[:2], nearest)
         # False for NaN
-        nearer = away <= config.nearer_share * remaining and away <= remaining - config.nearer_by
-        if gain >= -config.about_as_good and nearer:
+        nearer = away <= LOOP_NEARER_SHARE * remaining and away <= remaining - LOOP_NEARER_BY
+        if gain >= -LOOP_ABOUT_AS_GOOD and nearer:
             return entity, "as good a match and much nearer"
     return None
 
@@ -89,13 +102,14 @@ def pose_here(
     config: LoopConfig,
     mirror: SceneMirror | None = None,
 ) -> np.ndarray | None:
-    """The pose (3,) at the robot's place that faces the entity as a viewpoint must, and that it can turn to.
+    """Return a pose (3,) at the robot's position from which it faces the entity, if that is a valid viewpoint
+    and the robot can turn there.
 
-    mirror: the scene, which may know what the entity stands on. None where there is no such pose, where the edge of
-    that would hide much of the entity, or where the goal is so near that nothing is saved.
+    None if there is no such pose, if the edge of the furniture under the entity (its support) would hide much
+    of it, or if the goal is so near that nothing is saved. mirror: the scene, used to find the support.
     """
     nearest = nearest_point_on_box(pose[:2], entity.box_min[:2], entity.box_max[:2])
-    if math.dist(pose[:2], nearest) > _NEAR or math.dist(pose[:2], goal[:2]) < config.worth_stopping:
+    if math.dist(pose[:2], nearest) > _NEAR or math.dist(pose[:2], goal[:2]) < LOOP_WORTH_STOPPING:
         return None
     cells = grid.cells_of(pose[None, :2])
     if not bool(grid.contains(cells)[0]):
@@ -107,7 +121,7 @@ def pose_here(
     raised = foot_height(entity, config.viewpoints.camera_height) > config.viewpoints.camera_height
     support = support_of((entity.box_min, entity.box_max), mirror) if raised else None
     viewpoints = config.viewpoints
-    plain = replace(viewpoints, ignore_last=viewpoints.strict_ignore)  # furniture before it may be a wall
+    plain = replace(viewpoints, ignore_last=VIEWPOINT_STRICT_IGNORE)  # an obstacle may be a wall
     try:
         best = find_viewpoints(grid, lengths, entity.box_min, entity.box_max, views, tried, plain, support)[0]
     except NoViewpoint:
@@ -125,7 +139,7 @@ def pose_here(
 
 @dataclass(frozen=True)
 class Arrival:
-    """The robot stands at a goal. since: loop time, seconds. stamp: of the pose then."""
+    """Arrival at a goal. since: loop time of the arrival, seconds. stamp: of the pose at the arrival."""
 
     goal: np.ndarray  # (3,)
     entity_id: int
@@ -135,15 +149,15 @@ class Arrival:
 
 
 def faced_entity(accepted: Iterable[Entity], facts: Facts, config: LoopConfig) -> Entity | None:
-    """Return the first of the accepted entities that the robot faces, with a line of sight, whether seen again or not;
-    by the definition of success (DESIGN section 3).
+    """Return the first accepted entity that the robot faces with a line of sight, even if not seen again;
+    None if there is none. Distance and bearing must meet the limits of success (DESIGN section 3).
     """
     pose, grid = facts.known_pose, facts.grid
     for entity in accepted:
         if not faces(pose, entity, config, surely=True):
             continue
         nearest = nearest_point_on_box(pose[:2], entity.box_min[:2], entity.box_max[:2])
-        sight = config.sight_margin
+        sight = LOOP_SIGHT_MARGIN
         if grid is None or line_of_sight(grid, pose[:2], nearest[None], ignore_last=sight)[0]:
             return entity
     return None

@@ -1,4 +1,6 @@
-"""Requests to the experts that are open, those still being worked on, and late answers that still hold."""
+"""Requests to the experts in rounds (epochs): the open round, pending requests of earlier ones, and late
+answers that are still valid.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.config import (
+    LOOP_SAME_GOAL_ANGLE,
+    LOOP_SAME_GOAL_DISTANCE,
+    LOOP_THINKING_PATIENCE,
+)
 from lodestar.agent.facts.newest import Facts
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.registry import experts
@@ -16,14 +22,20 @@ from lodestar.experts.specs import Role
 from lodestar.geometry.poses import apart
 from lodestar.grid.footprint import footprint_free
 
+# s from a request until a decision with a known target no longer waits for experts that use images (ours)
+LOOP_SURE_AFTER = 0.3
+LOOP_LATE_ANSWER_AGE = 60.0  # s since the oldest request whose late answer may be used (ours)
+# s that an expert that looks at images may take; for a slower one, the robot stops at viewpoint goals (ours)
+LOOP_PASS_ANSWER = 1.0
+
 Answer = Proposal | Rejection
 VIEWERS = frozenset(spec.name for spec in experts() if Role.VIEWER in spec.roles)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A request to one expert. asked_at: loop time. labels: of the things of the scene then, by id. is_over: the errand
-    that it was asked for has ended.
+    """A request that was sent to one expert. asked_at: loop time. labels: entity id -> label at that time.
+    is_over: the errand of the request has ended.
     """
 
     request: ProposalRequest
@@ -34,7 +46,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class HeardAnswer:
-    """An answer with what was asked. is_late: it came after the decision which it was asked for."""
+    """An answer with its request. is_late: it arrived after the decision for which it was requested."""
 
     asked: Asked
     answer: Answer
@@ -42,14 +54,15 @@ class HeardAnswer:
 
 
 class Requests:
-    """The epoch that is open and the experts' answers to it. All times are the loop's.
+    """The current round of requests to the experts (the open epoch) and their answers. All times are loop
+    times.
 
-    An expert that still works on an older request is not asked again, and one whose last answer came late is not
-    waited for; its late answer is offered to the next epoch, once.
+    An expert with a pending request is not asked again. An expert whose last answer was late is not waited
+    for; its late answer is used once, in the next epoch.
     """
 
-    def __init__(self, config: LoopConfig) -> None:
-        self._config = config
+    def __init__(self, deadline: float) -> None:
+        self._allowed = deadline
         self.request: ProposalRequest | None = None  # None = no epoch is open
         self.asked: tuple[str, ...] = ()
         self.asked_at = 0.0
@@ -58,9 +71,9 @@ class Requests:
         self._answers: dict[str, HeardAnswer] = {}
         self._thinking: dict[str, Asked] = {}
         self._late: dict[str, HeardAnswer] = {}
-        self._is_sure: bool | None = None  # of what was heard in the open epoch; None = not judged yet
-        self._answered: dict[str, float] = {}  # when the newest request that was answered was made
-        self._took: dict[str, float] = {}  # s that the newest answer took
+        self._is_sure: bool | None = None  # of the `is_sure` check in the open epoch; None = not checked
+        self._answered: dict[str, float] = {}  # expert -> loop time of its newest answered request
+        self._took: dict[str, float] = {}  # expert -> seconds its newest answer took
 
     def open(
         self,
@@ -70,11 +83,12 @@ class Requests:
         labels: Mapping[int, str],
         review: bool = False,
     ) -> tuple[str, ...]:
-        """Open the epoch of this request at `now`; returns those of the experts that work on nothing yet.
+        """Open the epoch (round) of this request at `now`. Return the experts that must be sent the request:
+        those without a pending one.
 
         labels: see `Asked`.
         """
-        patience = self._config.thinking_patience
+        patience = LOOP_THINKING_PATIENCE
         self._thinking = {n: r for n, r in self._thinking.items() if now - r.asked_at <= patience}
         idle = tuple(name for name in experts if name not in self._thinking)
         self._thinking |= dict.fromkeys(idle, Asked(request, now, labels))
@@ -83,18 +97,20 @@ class Requests:
         return idle
 
     def close(self) -> None:
-        """No epoch is open any more; pending requests keep running."""
+        """Close the epoch; pending requests keep running."""
         self.request = None
 
     def end_errand(self) -> None:
-        """No answer to a request of before counts any more; who works on one is still not asked anew."""
+        """Ignore answers to earlier requests from now on. Experts with a pending request are still not asked
+        again.
+        """
         self.request = None
         self._late, self._answers = {}, {}
         self._thinking = {name: replace(one, is_over=True) for name, one in self._thinking.items()}
 
     def hear(self, answer: Answer, now: float) -> None:
-        """Take in an answer at `now`; one to a request that nobody has made of this expert, or of an errand that is
-        over, is dropped.
+        """Store an answer at `now`. Drop it if the expert has no such request pending, or the request's errand is
+        over.
         """
         pending = self._thinking.get(answer.expert)
         if pending is None or pending.request.epoch != answer.epoch:
@@ -111,16 +127,17 @@ class Requests:
         self._is_sure = None
 
     def is_due(self, now: float, is_sure: Callable[[list[Proposal]], bool] = lambda proposals: False) -> bool:
-        """Whether everybody who is waited for has answered the open epoch, or its deadline has passed.
+        """Return whether all awaited experts have answered the open epoch, or its deadline has passed.
 
-        Those that look are not waited for longer than `sure_after` where the proposals of the others are sure enough.
+        Experts that look at images (VIEWERS) are awaited for LOOP_SURE_AFTER at most if `is_sure` accepts the other
+        proposals.
         """
         if self.request is None:
             return False
         waited = {name for name in self.asked if name in self._thinking and name not in self.slow}
         if not waited or now >= self._deadline(self.asked_at):
             return True
-        if not waited <= VIEWERS or now < self.asked_at + self._config.sure_after:
+        if not waited <= VIEWERS or now < self.asked_at + LOOP_SURE_AFTER:
             return False
         if self._is_sure is None:
             heard = (one.answer for one in self._answers.values())
@@ -128,9 +145,9 @@ class Requests:
         return self._is_sure
 
     def take(self, now: float, objection: Callable[[HeardAnswer], str]) -> dict[str, Answer]:
-        """The answers that count in the open epoch, by expert; who still thinks is missing.
+        """Return the valid answers of the open epoch by expert; experts that have not answered are missing.
 
-        objection(heard): why an answer is of no use any more, "" where it still holds.
+        objection(heard): returns why an answer is no longer valid, "" if it is.
         """
         assert self.request is not None
         answers: dict[str, Answer] = {}
@@ -147,40 +164,42 @@ class Requests:
         return answers
 
     def views_take_time(self, now: float) -> bool:
-        """Return whether one who looks takes so long for a word, as a model does, that it would be of another view by
-        then: the robot has to stand for it. Who is late for every epoch is not waited for here either.
+        """Return whether an expert that looks at images takes longer than LOOP_PASS_ANSWER seconds to answer,
+        as a vision model does. The robot must then stand, since the answer would concern another view.
+        Experts that are always late are ignored.
         """
-        patience = self._config.pass_answer
         waited = {name: now - one.asked_at for name, one in self._thinking.items()}
         looking = VIEWERS - self.slow
-        return any(max(self._took.get(name, 0.0), waited.get(name, 0.0)) > patience for name in looking)
+        return any(
+            max(self._took.get(name, 0.0), waited.get(name, 0.0)) > LOOP_PASS_ANSWER for name in looking
+        )
 
     def is_behind(self, name: str, since: float) -> bool:
-        """Whether the expert works on a request and has answered none that was asked at `since` or later."""
+        """Return whether the expert has a pending request and has answered none made at `since` or later."""
         return name in self._thinking and self._answered.get(name, -math.inf) < since
 
     def _deadline(self, asked_at: float) -> float:
-        return asked_at + self._config.expert_deadline
+        return asked_at + self._allowed
 
 
-def late_objection(late: HeardAnswer, now: float, step_index: int, facts: Facts, config: LoopConfig) -> str:
-    """Return why a late answer is of no use at `now` for a step; "" where it still holds."""
+def late_objection(late: HeardAnswer, now: float, step_index: int, facts: Facts) -> str:
+    """Return why a late answer is no longer valid at `now` for a step; "" if it is."""
     answer, request, age = late.answer, late.asked.request, now - late.asked.asked_at
     if request.step_index != step_index:
         return "late: its answer was for another step"
     if isinstance(answer, Rejection):
         return f"late: {age:.0f} s ago it was asked and had nothing ({answer.message})"
-    if age > config.late_answer_age:
+    if age > LOOP_LATE_ANSWER_AGE:
         return f"late: its answer is to a question of {age:.0f} s ago"
     if answer.entity_id and facts.entity(answer.entity_id) is None:
         return f"late: entity {answer.entity_id} is not there any more"
     goal = np.asarray(answer.goal, np.float64)
     if goal.shape != (3,) or not np.isfinite(goal).all():
-        return ""  # admission says what is wrong with it
+        return ""  # admission reports the error
     if not footprint_free(facts.known_grid, goal):
         return "late: its goal is not free any more"
     if answer.action is not ActionKind.GO or answer.view:
         moved, turned = apart(facts.known_pose, request.robot_pose)
-        if moved > config.same_goal_distance or turned > config.same_goal_angle:
+        if moved > LOOP_SAME_GOAL_DISTANCE or turned > LOOP_SAME_GOAL_ANGLE:
             return "late: the robot has moved on since it was to turn, or since the image was taken"
     return ""

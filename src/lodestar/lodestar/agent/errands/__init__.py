@@ -1,1 +1,3 @@
-"""Work under way: the directive, its errand, its action, and the context of the loop."""
+"""State of the work in progress: the directive, its current errand (the task in progress), its action, and
+the context of the loop.
+"""

@@ -1,4 +1,4 @@
-"""Commands that the decision loop returns, events of the navigator that it takes, and questions to the user."""
+"""Commands that the decision loop returns, events of the navigator that it receives, and questions to the user."""
 
 from __future__ import annotations
 
@@ -21,13 +21,16 @@ from lodestar.selection.decisions import Decision
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 
+LOOP_OPEN_QUESTIONS = 16  # questions open at once; the oldest gives way (ours)
+
 
 @dataclass(frozen=True)
 class Choice:
-    """One answer. directive: what is then done. excluded: entities that its first step then does not mean.
+    """One possible answer to a question. directive: carried out if the answer is chosen. excluded: entities
+    that its first step must not accept as the target.
 
-    entity_id: the entity that it chooses, 0 = it chooses a reading of the words. place: of the entity when it was
-    asked about, x, y, z in map, metres; empty = none.
+    entity_id: the chosen entity, 0 = the answer chooses a reading of the sentence. place: (x, y, z) of the
+    entity in map when the question was asked, metres; () = none.
     """
 
     words: str
@@ -39,7 +42,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class OpenQuestion:
-    """A question to whoever gave the directive; `choices` are counted from 1. asked_at: loop time, seconds."""
+    """A question to the user who gave the directive; `choices` are counted from 1. asked_at: loop time, seconds."""
 
     id: str
     text: str
@@ -48,30 +51,33 @@ class OpenQuestion:
 
 
 class OpenQuestions:
-    """The newest questions; the oldest gives way to a new one.
+    """The newest questions to the user; a new one replaces the oldest.
 
-    prefix: of their ids, such that an id of an earlier process means nothing to this one.
+    prefix: begin of their ids. It is unique to this process, so that ids of an earlier process are not valid
+    here.
     """
 
     def __init__(self, config: LoopConfig, prefix: str = "q") -> None:
         self._config, self._prefix = config, prefix
         self._open: OrderedDict[str, OpenQuestion] = OrderedDict()
         self._asked = 0
-        # id of the question of the last directive, "" = it asked none, or another has begun
+        # id of the last directive's question; "" = it asked none, or another directive has begun
         self._newest = ""
 
     def ask(self, text: str, choices: tuple[Choice, ...], now: float) -> OpenQuestion:
-        """The question, which is open from now on."""
+        """Open a question and return it."""
         self._asked += 1
         question = OpenQuestion(f"{self._prefix}-{self._asked}", text, choices, now)
         self._open[question.id] = question
         self._newest = question.id
-        while len(self._open) > self._config.open_questions:
+        while len(self._open) > LOOP_OPEN_QUESTIONS:
             self._open.popitem(last=False)
         return question
 
     def answered(self, identity: str, choice: int, now: float) -> Choice:
-        """The choice, counted from 1; its question stays open until `close`. Raises QuestionUnknown."""
+        """Return the choice with this number, counted from 1, of an open question; the question stays open
+        until `close`. Raises QuestionUnknown.
+        """
         question = self._open.get(identity)
         if question is None:
             raise QuestionUnknown(f'no question "{identity[:40]}" is open; say anew what to do')
@@ -86,28 +92,30 @@ class OpenQuestions:
         return question.choices[choice - 1]
 
     def newest(self, now: float) -> OpenQuestion | None:
-        """Return the question that the last directive ended with; None where it is answered or has expired, or where
-        another directive has begun since.
+        """Return the question that the last directive ended with; None if it is answered, expired, or another
+        directive has begun.
         """
         question = self._open.get(self._newest)
         expired = question is not None and now - question.asked_at > self._config.question_patience
         return None if expired else question
 
     def restart_clock(self) -> None:
-        """Time began anew: what was asked before is not open any more, since nobody knows how old it is."""
+        """Close all questions: the clock restarted, so their age is unknown."""
         self._open.clear()
 
     def set_aside(self) -> None:
-        """A directive begins: a question of before stays open by its id alone."""
+        """Let `newest` return None, because a directive begins. Open questions can still be answered by their
+        ids.
+        """
         self._newest = ""
 
     def close(self, identity: str) -> None:
-        """The question is answered."""
+        """Close the question with this id."""
         self._open.pop(identity, None)
 
 
 class State(IntEnum):
-    """State of the decision loop; the name goes into the heartbeat."""
+    """State of the decision loop; the name is part of the heartbeat."""
 
     IDLE = 0
     DECIDING = 1
@@ -121,7 +129,7 @@ class State(IntEnum):
 
 
 class NavigationKind(Enum):
-    """State of the navigator's goal, as it reports it."""
+    """State of the navigator's goal, as reported by the navigator."""
 
     ACCEPTED = "accepted"
     FEEDBACK = "feedback"
@@ -134,9 +142,10 @@ class NavigationKind(Enum):
 
 @dataclass(frozen=True)
 class NavigationEvent:
-    """News of a goal. error_code: the navigator's own. distance_remaining: metres by path.
+    """Report of the navigator on a goal. error_code: the navigator's own code. distance_remaining: metres by
+    path.
 
-    epoch: of the goal it speaks of, 0 = the newest; news of an older goal is ignored.
+    epoch: of the goal, 0 = the newest; reports on an older goal are ignored.
     """
 
     kind: NavigationKind
@@ -148,9 +157,7 @@ class NavigationEvent:
 
 @dataclass(frozen=True)
 class RequestProposals:
-    """Ask the named experts; each answers with `on_answer`, one that stays silent past the deadline is
-    late.
-    """
+    """Ask the named experts for proposals; answers arrive by `on_answer`, and are late after the deadline."""
 
     request: ProposalRequest
     experts: tuple[str, ...]
@@ -158,7 +165,7 @@ class RequestProposals:
 
 @dataclass(frozen=True)
 class SendGoal:
-    """Send the robot to `goal` (3,) x, y, yaw in map; replaces any goal before it. entity_id: 0 = none."""
+    """Send the robot to `goal` (3,) x, y, yaw in map, replacing any earlier goal. entity_id: 0 = none."""
 
     epoch: int
     goal: np.ndarray
@@ -169,49 +176,49 @@ class SendGoal:
 
 @dataclass(frozen=True)
 class CancelGoal:
-    """Stop the navigator, whatever it does."""
+    """Stop the navigator, whether or not it has a goal."""
 
     reason: str = ""
 
 
 @dataclass(frozen=True)
 class RecordDecision:
-    """Publish and log the decision: once when it is made, once more when its outcome is known."""
+    """Publish and log the decision: once when it is made, and again when its outcome is known."""
 
     decision: Decision
 
 
 @dataclass(frozen=True)
 class RecordTrace:
-    """Publish and log the reasoning behind the goal that is sent with it."""
+    """Publish and log the trace (reasoning and expected result) of a goal that is sent."""
 
     trace: Trace
 
 
 @dataclass(frozen=True)
 class RecordOutcome:
-    """Tell the world model, and log, what came of an action; a failed one is recorded once per diagnosis."""
+    """Publish the outcome of an action to the world model and log it; a failure is recorded once per diagnosis."""
 
     outcome: ActionOutcome
 
 
 @dataclass(frozen=True)
 class EmbedPhrases:
-    """Vectors of these phrases are missing from the phrase book; add them when there are any."""
+    """Embed these phrases, which the cache of phrase vectors lacks, and add their vectors to it."""
 
     phrases: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class LookFor:
-    """Have perception look for these words; what it says of them is handed to `on_vocabulary`."""
+    """Have perception detect these words; its report on them goes to `on_vocabulary`."""
 
     wanted: WantedWords
 
 
 @dataclass(frozen=True)
 class AskMemory:
-    """Ask the memory; what comes of it is handed to `on_memory` with the ticket. Nothing waits for it."""
+    """Query the memory; the outcome goes to `on_memory` with the ticket. The loop does not wait for it."""
 
     ticket: int
     question: Question
@@ -219,9 +226,7 @@ class AskMemory:
 
 @dataclass(frozen=True)
 class RunSkill:
-    """Have a user's skill carried out; how it ends is handed to `on_skill` with the ticket. Nothing moves the base
-    meanwhile.
-    """
+    """Run a user-defined skill; its end goes to `on_skill` with the ticket. Nothing else moves the base meanwhile."""
 
     ticket: int
     trace: Trace
@@ -229,9 +234,9 @@ class RunSkill:
 
 @dataclass(frozen=True)
 class TakePassage:
-    """Take stairs or a lift from a floor (id) toward a level; how it ends is handed to `on_skill` with the ticket.
+    """Take stairs or a lift from a floor (id) toward a level; the end goes to `on_skill` with the ticket.
 
-    trace: of the action, whose goal is the passage's edge, facing into it.
+    trace: of the action; its goal is the passage's entry, facing into the passage.
     """
 
     ticket: int
@@ -241,9 +246,13 @@ class TakePassage:
     level: int
 
 
+#: Commands that begin something; none of them is carried out after a stop.
+Begin = RequestProposals | SendGoal | RunSkill | TakePassage
+
+
 @dataclass(frozen=True)
 class PassageFailed:
-    """A passage could not be taken, for this reason."""
+    """Report that a passage could not be taken, and why."""
 
     passage: int
     why: str
@@ -251,14 +260,14 @@ class PassageFailed:
 
 @dataclass(frozen=True)
 class CancelSkill:
-    """Stop a skill, whose end is not waited for any more."""
+    """Stop a skill, without waiting for its end."""
 
     ticket: int
 
 
 @dataclass(frozen=True)
 class SkillEnd:
-    """End of a skill, as told by whoever carried it out. why: of a failure."""
+    """End of a skill, as reported by its executor. why: the reason for a failure."""
 
     done: bool
     why: str = ""
@@ -266,7 +275,7 @@ class SkillEnd:
 
 @dataclass(frozen=True)
 class WithdrawQuery:
-    """Withdraw a query to the memory, whose answer is not waited for any more; the work on it may stop."""
+    """Withdraw a query to the memory without waiting for its answer; the work on it may stop."""
 
     ticket: int
 
@@ -275,9 +284,9 @@ class WithdrawQuery:
 class DirectiveResult:
     """Outcome of a directive. distance_travelled: metres. duration: seconds. report: for a person.
 
-    answers: of its questions, in their order, with proof and places. searched_share: of the floor that the robot can
-    come to, [0, 1], that it looked at during the directive; NaN = unknown. unseen: what it asks for that the detector
-    cannot name, in words; "" = nothing.
+    answers: to its questions, in order, with proofs and places. searched_share: share of the reachable floor that was
+    observed during the directive, [0, 1]; NaN = unknown. unseen: requested objects that the detector cannot name, as
+    a sentence; "" = none.
     """
 
     error_code: ErrorCode
@@ -290,7 +299,7 @@ class DirectiveResult:
     duration: float = 0.0
     report: str = ""
     final_pose: np.ndarray | None = None  # (3,)
-    question: OpenQuestion | None = None  # that the robot asks back
+    question: OpenQuestion | None = None  # asked back to the user
     answers: tuple[Answer, ...] = ()
     searched_share: float = math.nan
     unseen: str = ""
@@ -298,14 +307,14 @@ class DirectiveResult:
 
 @dataclass(frozen=True)
 class Finish:
-    """The directive is over."""
+    """End the directive and publish its result."""
 
     result: DirectiveResult
 
 
 @dataclass(frozen=True)
 class FollowConstraints:
-    """Other constraints hold from now on: those that `directive` has."""
+    """Apply the constraints of `directive` from now on."""
 
     directive: Directive
 
@@ -332,9 +341,9 @@ Command = (
 
 @dataclass(frozen=True)
 class Feedback:
-    """Progress of the directive, with the reason for what the robot does. distances: metres. coverage: m^2 known
-    free. goal: (3,) or None. understood: the directive as it was understood. constraint: the constraint state.
-    unseen: as of the result.
+    """Progress of the directive, with the reason for the current action. distances: metres. coverage: m^2
+    known free. goal: (3,) or None. understood: the directive as parsed, as a sentence. constraint: state of
+    the directive's constraints. unseen: as in the result.
     """
 
     phase: str

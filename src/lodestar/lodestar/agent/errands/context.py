@@ -1,4 +1,4 @@
-"""The context that all parts of the decision loop share: facts, ports, ledger, and traces of what it does."""
+"""The context shared by all parts of the decision loop: facts, ports, ledger and action traces."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.query.targets import SceneTargets, Targets, TargetView
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.selection.admission import Admission
-from lodestar.selection.config import ContextConfig
 from lodestar.selection.context import ContextBuilder
 from lodestar.selection.decisions import Decision, Outcome
 from lodestar.selection.ledger import Ledger, perceive
@@ -38,18 +37,20 @@ from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skil
 from lodestar.worldmodel.skills import SkillTable, load_skills
 from lodestar.worldmodel.validation import TraceValidator
 
+LOOP_SLOWEST_SPEED = 0.12  # m/s of a drive, below which it is late (ours)
+
 
 def trace_id_of(prefix: str, directive: int, epoch: int) -> str:
-    """Return the id of the trace of an epoch's action: "q-d2-t17"."""
+    """Return the id of the trace of an action by its epoch (request or goal number), such as "q-d2-t17"."""
     return f"{prefix}-d{directive}-t{epoch}"
 
 
 @dataclass
 class LoopContext:
-    """Ports, the newest facts, the open run, and the commands that wait for the next tick.
+    """Ports, newest facts, current run, and the commands that wait for the next tick.
 
-    clock: of loop time. epoch: of the newest request or goal, never reused. epoch_seconds: from
-    the newest request to its decision.
+    clock: loop time. epoch: number of the newest request or goal, never reused. epoch_seconds: from the newest
+    request to its decision.
     """
 
     config: LoopConfig
@@ -60,9 +61,9 @@ class LoopContext:
     facts: Facts
     searched: SearchedFloor
     questions: OpenQuestions
-    prefix: str  # of the ids of traces
-    words: DirectiveWords  # that perception looks for
-    directives: int = 0  # that have begun
+    prefix: str  # of trace ids
+    words: DirectiveWords  # that perception detects
+    directives: int = 0  # number of directives begun
     state: State = State.IDLE
     clock: LoopClock = field(default_factory=LoopClock)
     epoch: int = 0
@@ -71,11 +72,10 @@ class LoopContext:
     constraint: ConstraintTracker = field(default_factory=ConstraintTracker)
     commands: list[Command] = field(default_factory=list)
     skills: SkillTable = field(default_factory=load_skills)
-    priors: CategoryPriors = field(default_factory=CategoryPriors)  # of what moves and is removed
-    adviser: Adviser | None = None  # a language model that is asked about failures, where one is configured
-    searched_floors: dict[int, SearchedFloor] = field(
-        default_factory=dict
-    )  # by floor, of a building of several
+    priors: CategoryPriors = field(default_factory=CategoryPriors)  # how often objects move or vanish
+    adviser: Adviser | None = None  # language model asked about failures, if configured
+    # floor id -> searched floor, in a building of several floors
+    searched_floors: dict[int, SearchedFloor] = field(default_factory=dict)
     search: TargetSearch = field(init=False)
     account: Account = field(init=False)
 
@@ -84,12 +84,14 @@ class LoopContext:
 
     @property
     def now(self) -> float:
-        """Return loop time in seconds, which stands while a directive is paused."""
+        """Return loop time in seconds; it does not advance while a directive is paused."""
         return self.clock.now
 
     @property
     def place_names(self) -> frozenset[str]:
-        """Names of the regions that are known now; a plate that says what a thing is called is none: CHAIR."""
+        """Return the names of all known regions: labels and door plates, without plates that name an object
+        ("CHAIR").
+        """
         regions = {} if self.facts.mirror is None else self.facts.mirror.regions
         lexicon = load_lexicon()
         labels = (region.label for region in regions.values() if region.label)
@@ -99,20 +101,20 @@ class LoopContext:
 
     @property
     def pose_is_old(self) -> bool:
-        """Return whether the robot no longer knows where it is."""
+        """Return whether the newest pose is older than `pose_patience`."""
         return self.facts.pose is not None and self.now - self.facts.pose_heard > self.config.pose_patience
 
     @property
     def grid_is_old(self) -> bool:
-        """Return whether the robot no longer knows what is around it; never where a grid is good for ever."""
+        """Return whether the newest grid is older than `grid_patience`; never if that is 0."""
         if self.state is State.CROSSING or (self.facts.building.floors and self.facts.building.here is None):
-            return False  # between floors there is no grid
+            return False  # no grid exists between floors
         return (
             self.facts.grid is not None and 0.0 < self.config.grid_patience < self.now - self.facts.grid_heard
         )
 
     def take_building(self, building: Building) -> None:
-        """Take the floors that are known; looks count on the floor that the robot is on."""
+        """Store the known floors, and use the search record of the robot's floor from now on."""
         before = self.facts.building.active
         self.facts.take_building(building)
         if building.active in (UNKNOWN, before):
@@ -126,7 +128,7 @@ class LoopContext:
         self.searched = self.searched_floors[building.active]
 
     def trace_id(self, epoch: int) -> str:
-        """Return the id of the trace of an epoch's action in the newest directive."""
+        """Return the id of the trace of the action with this epoch, in the newest directive."""
         return trace_id_of(self.prefix, self.directives, epoch)
 
     def verdict(self, step: Step, proposal: Proposal, view: TargetView) -> Verdict:
@@ -134,7 +136,7 @@ class LoopContext:
         return self.validator.check(trace_of(self, step, proposal, proposal.epoch, view))
 
     def next_epoch(self) -> int:
-        """A number that no request or goal has had."""
+        """Return a number that no request or goal has had."""
         self.epoch += 1
         return self.epoch
 
@@ -146,7 +148,6 @@ def make_context(
     experts: tuple[str, ...],
     *,
     targets: Targets | None = None,
-    context: ContextConfig | None = None,
     features: str = "iv_a",
     rewards: RewardModel | None = None,
     prefix: str = "q",
@@ -154,11 +155,11 @@ def make_context(
     skills: SkillTable | None = None,
     priors: CategoryPriors | None = None,
 ) -> LoopContext:
-    """A context in which nothing is known and nothing runs.
+    """Return a context without facts and without a run.
 
-    experts: names of those that are asked, which are the policy's arms. features: of FEATURE_SETS, those that the
-    policy learns of. prefix: of the ids of questions that are asked back, and of traces. Raises ValueError where the
-    arms are others, or neither phrases nor targets are given.
+    experts: names of the experts to ask; they must be the policy's arms. features: key of FEATURE_SETS, the policy's
+    input. prefix: of the ids of questions and traces. Raises ValueError if the arms differ, or if neither phrases nor
+    targets are given.
     """
     if tuple(policy.arms) != tuple(experts):
         raise ValueError(f"the policy's arms {policy.arms} are not the experts {experts}")
@@ -166,7 +167,7 @@ def make_context(
         if phrases is None:
             raise ValueError("a phrase book or targets are needed")
         targets = SceneTargets(phrases)
-    builder = ContextBuilder(context or ContextConfig(), experts, features)
+    builder = ContextBuilder(experts, features)
     ledger = Ledger(policy, builder, rewards or DirectiveReward())
     facts = Facts(Odometer(config))
     skills = skills or load_skills()
@@ -190,20 +191,24 @@ def make_context(
 
 
 class Account:
-    """The loop's side of the ledger."""
+    """Records the loop's decisions and outcomes in the ledger."""
 
     def __init__(self, context: LoopContext) -> None:
         self._context = context
 
     def perceived(self, view: TargetView | None, step: Step) -> Perceived:
-        """This moment in the form that the ledger takes. view: of `step`, None = nobody looked."""
+        """Return the current situation for the ledger. view: candidates for the target of `step`, None = not
+        computed.
+        """
         facts = self._context.facts
         return perceive(self._context.now, facts.area, facts.pose, facts.grid, facts.entities, view, step)
 
     def open(
         self, request: ProposalRequest, admission: Admission, view: TargetView, step: Step
     ) -> tuple[Decision, Proposal]:
-        """Record the policy's choice among the admitted arms; a decision that is still open was preempted."""
+        """Let the policy choose among the admitted proposals, and record the decision. A decision that is
+        still open is closed as preempted.
+        """
         self.close(Outcome.PREEMPTED, view)
         context = self._context
         perceived = self.perceived(view, step)
@@ -223,7 +228,7 @@ class Account:
     def close(
         self, outcome: Outcome, view: TargetView | None = None, success: bool = False, ended: bool = False
     ) -> None:
-        """Record the outcome of the open decision, if one is open."""
+        """Record the outcome of the open decision, if there is one."""
         ledger = self._context.ledger
         decision = ledger.close(outcome, self.perceived(view, ledger.step), success, ended)
         if decision is not None:
@@ -251,14 +256,15 @@ _PLACE_FALLBACK = "try another pose there, then report that it cannot be reached
 
 
 def goal_patience(start: np.ndarray, goal: np.ndarray, context: LoopContext) -> float:
-    """Return seconds that the drive from start (3,) to goal (3,) may take."""
-    config = context.config
+    """Return the seconds that the drive from start (3,) to goal (3,) may take."""
     straight = math.hypot(goal[0] - start[0], goal[1] - start[1])
-    return config.goal_time_base + 2.0 * straight / config.slowest_speed
+    return context.config.goal_time_base + 2.0 * straight / LOOP_SLOWEST_SPEED
 
 
 def trace_of(context: LoopContext, step: Step, proposal: Proposal, epoch: int, view: TargetView) -> Trace:
-    """Return the trace of carrying out a proposal. view: of the step's target, for the beliefs about it."""
+    """Return the trace of an action that carries out a proposal. view: candidates for the step's target, from
+    which the beliefs about it are taken.
+    """
     facts = context.facts
     entity = facts.entity(proposal.entity_id)
     entity_id = entity.id if entity is not None else proposal.entity_id
@@ -267,7 +273,7 @@ def trace_of(context: LoopContext, step: Step, proposal: Proposal, epoch: int, v
     goal = np.asarray(proposal.goal, np.float64)
     stamp = facts.stamp.seconds
     beliefs = _beliefs(step, view, entity_id)
-    lasting = tuple(b for b in beliefs if b.predicate not in VIEWED)  # the others depend on where one stands
+    lasting = tuple(b for b in beliefs if b.predicate not in VIEWED)  # the others depend on the viewpoint
     known = facts.pose is not None and goal.shape == (3,) and np.isfinite(goal).all()
     return Trace(
         id=context.trace_id(epoch),
@@ -301,7 +307,7 @@ def _skill(proposal: Proposal) -> Skill:
 
 
 def _beliefs(step: Step, view: TargetView, entity_id: int) -> tuple[Belief, ...]:
-    """Return the relations for which an entity was accepted as the target; none while it is only a candidate."""
+    """Return the relations for which an entity was accepted as the target; () while it is only a candidate."""
     candidate = next((c for c in view.accepted if c.entity_id == entity_id), None)
     if candidate is None or candidate.reading >= len(step.graphs):
         return ()

@@ -1,6 +1,7 @@
-"""Lifetimes within a directive: an errand (one step, or one stop of a patrol), and the action that is under way.
+"""State of an errand (the task in progress: a step, one stop of a patrol, or a visit on behalf of a CHECK)
+and of its current action.
 
-Both are created anew and never reset. `Transitions` alone ends them.
+Both are created anew and never reset. Only `Transitions` ends them.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.experts.protocol import Proposal
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.answer import AnswerOutcome
+from lodestar.query.config import QUERY_AMBIGUOUS
 from lodestar.query.targets import TargetView
 from lodestar.selection.decisions import Decision
 from lodestar.worldmodel.cause_table import Recovery
@@ -28,28 +30,34 @@ from lodestar.worldmodel.outcomes import Diagnosis, Look
 from lodestar.worldmodel.records import Belief, Trace
 from lodestar.worldmodel.way_change import Blockage
 
+LOOP_MAX_VIEWPOINTS = 5  # viewpoints tried per entity before it is excluded (ours)
+LOOP_UNSURE_VIEWPOINTS = 2  # viewpoints tried of an entity that may meet the query from nearer (ours)
+LOOP_SECOND_VIEWPOINTS = 2  # viewpoints of an excluded entity, when everything else is explored (ADR 0006)
+
 
 class Failure(Enum):
-    """Ways in which an action fails."""
+    """Failure modes of an action."""
 
     STOPPED = "stopped"  # the drive ended before its goal
     SILENT = "silent"  # no navigator takes the goal
-    NOT_SEEN = "not seen"  # at the goal: the target was not seen
-    OTHER = "other"  # at the goal: another one that fits, and not the one that was known
-    NOT_IT = "not it"  # at the goal: it is not what was looked for
-    VANISHED = "vanished"  # the target is no longer there
-    POSE = "pose"  # the pose in the map jumped
-    BLIND = "blind"  # no sight comes
-    INPUTS = "inputs"  # no pose or no grid comes
+    NOT_SEEN = "not seen"  # at the goal, the target was not seen
+    OTHER = "other"  # at the goal, another matching object was seen instead of the known one
+    NOT_IT = "not it"  # at the goal, the object does not match the query
+    VANISHED = "vanished"  # the target is no longer in the scene
+    POSE = "pose"  # the pose in map jumped
+    BLIND = "blind"  # no images arrive
+    INPUTS = "inputs"  # no pose or no grid arrives
     BATTERY = "battery"
 
 
 @dataclass(frozen=True)
 class OpenAction:
-    """An action under way. start: (3,) pose, and grid, when it began. means: entity id -> (3,) mean then.
+    """An action in progress. start: pose (3,) at its begin; grid: map at that time. means: entity id -> (3,)
+    mean position at that time, in map.
 
-    fitting: entities that met the query then. label: of the entity that the action is about. contacts: felt before it.
-    relations: of the thing that the trace is about, as they were then, or nearly.
+    fitting: entities that matched the query at that time. label: label of the action's entity. contacts:
+    number of contacts before the action. relations: relations of the action's entity, as measured at the
+    begin.
     """
 
     trace: Trace
@@ -66,10 +74,10 @@ class OpenAction:
 
 @dataclass(frozen=True)
 class GoneThing:
-    """A thing that was known and is verified gone from its place.
+    """A known object that is verified gone from its place.
 
-    seen: stamp at which it was last seen there; since: loop time, seconds. mean: (3,) in map, where it was; None =
-    unknown.
+    seen: stamp of its last observation there. since: loop time of the verification, seconds. mean: (3,) in map, its
+    old place; None = unknown.
     """
 
     entity_id: int
@@ -82,11 +90,12 @@ class GoneThing:
 
 @dataclass
 class OpenCase:
-    """A failure that is being diagnosed. Times are loop times, seconds.
+    """A failure under diagnosis. Times are loop times, seconds.
 
-    code: the navigator's. blocked: it tried to move and could not. start: (3,) pose at the failure. arrived: stamp of
-    the arrival, where the robot came to its goal. until: up to which the robot stands and looks. blockage: what came
-    into the way, as it was seen first. asked_advice: when a language model was asked.
+    code: error code of the navigator. blocked: the robot tried to move and could not. start: pose (3,) at the
+    failure. arrived: stamp of the arrival, if the robot reached its goal. until: end of the current
+    diagnostic observation, during which the robot stands. blockage: the obstacle on the path, as first seen.
+    asked_advice: time at which a language model was asked.
     """
 
     action: OpenAction
@@ -102,8 +111,8 @@ class OpenCase:
     until: float = 0.0
     looks: tuple[Look, ...] = ()
     blockage: Blockage | None = None
-    diagnosis: Diagnosis | None = None  # the last one, once it is settled ...
-    recovery: Recovery | None = None  # ... and what is done about it
+    diagnosis: Diagnosis | None = None  # the final one ...
+    recovery: Recovery | None = None  # ... and the recovery for it
     waited_since: float | None = None
     asked_advice: float | None = None
 
@@ -116,23 +125,24 @@ FOUND = "found already"
 REACHED = "reached, and it showed nothing"
 GONE = "it is gone from there"
 NOT_CHOSEN = "another one was chosen"
-SHIFTED = 0.5  # m that a thing moved, beyond the error of its box
+SHIFTED = 0.5  # m by which an object must move to count as moved, beyond the error of its box
 
 
 @dataclass
 class Navigation:
-    """The goal that the navigator has. Times in seconds, distance by path in metres.
+    """The navigator's current goal. Times in seconds, distance by path in metres.
 
-    shortened: the goal is where the robot stood when it could face the target. passed: it has shown what it was for,
-    and the next one is being decided on. facing: entity that the robot faces on its way, 0 = none; and since which
-    stamp. moved: (3,), where the goal lies since a loop was closed, None = where it was.
+    shortened: the goal was replaced by the robot's position when it could face the target there. passed: the
+    place to view from the goal was observed, and the next goal is being chosen. facing: entity that the robot
+    faces while driving, 0 = none, and the stamp since which it does. moved: (3,), new position of the goal
+    after a loop closure, None = unchanged.
     """
 
     epoch: int
     proposal: Proposal
     sent: float
     deadline: float
-    start: np.ndarray  # (3,), where the robot was when the goal was sent
+    start: np.ndarray  # (3,), pose when the goal was sent
     accepted: bool = False
     distance_remaining: float = float("nan")
     shortened: bool = False
@@ -143,7 +153,7 @@ class Navigation:
 
 @dataclass(frozen=True)
 class Choice:
-    """The decision that is validated. view: of the target when it was made."""
+    """The decision being validated. view: candidates for the target at the decision."""
 
     decision: Decision
     proposal: Proposal
@@ -152,7 +162,7 @@ class Choice:
 
 @dataclass
 class OpenQuery:
-    """A query to the memory. asked_at: loop time, seconds. outcome: None = it has not answered yet."""
+    """A query to the memory. asked_at: loop time, seconds. outcome: None = pending."""
 
     ticket: int
     asked_at: float
@@ -161,10 +171,9 @@ class OpenQuery:
 
 @dataclass
 class OpenSkill:
-    """A skill of a user's under way. Times in seconds of the loop.
+    """A user-defined skill in progress. Times are loop times, seconds.
 
-    deadline: by which it must have ended. end: what was told of it, None = nothing yet; ended, ended_at: loop time and
-    stamp then.
+    deadline: for its end. end: reported result, None = pending; ended, ended_at: loop time and stamp of the report.
     """
 
     ticket: int
@@ -177,125 +186,133 @@ class OpenSkill:
 
 @dataclass
 class ActionState:
-    """The action under way, from its decision to its end. Times in seconds of the loop."""
+    """The current action, from its decision to its end. Times are loop times, seconds."""
 
     choice: Choice | None = None
     navigation: Navigation | None = None
-    events: list[NavigationEvent] = field(default_factory=list)  # of the goal, not yet looked at
+    events: list[NavigationEvent] = field(default_factory=list)  # on the goal, not yet processed
     arrival: Arrival | None = None
-    action: OpenAction | None = None  # with its trace
-    look: str = ""  # id of the trace of a look that is being made for a diagnosis
-    case: OpenCase | None = None  # its failure, which is being diagnosed
-    skill: OpenSkill | None = None  # that is carried out while the robot stands
+    action: OpenAction | None = None  # open, with its trace
+    look: str = ""  # id of the trace of a diagnostic look in progress
+    case: OpenCase | None = None  # its failure, under diagnosis
+    skill: OpenSkill | None = None  # carried out while the robot stands
     last_review: float = 0.0
     last_check: float = 0.0
 
 
 @dataclass
 class Errand:
-    """One errand under way, created when it begins and thrown away whole when it is over. Times in seconds of the loop.
+    """One errand in progress: a step, one stop of a patrol, or a visit on behalf of a CHECK. Created when it
+    begins and discarded when it ends. Times are loop times, seconds.
 
-    number: of the errand in its directive; what is asked for one is answered for that one alone. begun: stamp of its
-    first request.
+    number: of the errand in its directive; experts' answers are valid for this errand only. begun: stamp of
+    its first request.
     """
 
     config: LoopConfig
     number: int = 0
     begun: Stamp = NEVER
-    place: np.ndarray | None = None  # (3,) in map, to which it goes: it moves with the map
+    place: np.ndarray | None = None  # (3,) in map, destination; follows corrections of the map
     under_way: ActionState = field(default_factory=ActionState)
-    query: OpenQuery | None = None  # to the memory, under way
+    query: OpenQuery | None = None  # to the memory, pending or just answered
     ask_after: float = 0.0
-    # when requests began to bring nothing; None where the last one brought a goal
+    # start of the requests without a usable goal; None = the last request brought one
     idle_since: float | None = None
-    waits_until: float | None = None  # of a wait under way; None = until cancelled
-    pointed: int = 0  # entity that a person says is the target; 0 = none
+    waits_until: float | None = None  # end of the current wait; None = until cancelled
+    pointed: int = 0  # entity that a person named as the target; 0 = none
     found_here: int = 0
     excluded: dict[int, str] = field(default_factory=dict)
     viewpoints: Counter[int] = field(default_factory=Counter)
-    forgiven: set[int] = field(default_factory=set)  # things that had their second chance
-    # things seen until just before an arrival, and not from there
+    forgiven: set[int] = field(default_factory=set)  # objects that had their second chance
+    # objects seen until just before an arrival, but not from the goal
     hidden: set[int] = field(default_factory=set)
     doubt: TargetAmbiguity = field(init=False)
     goals: GoalMemory = field(init=False)
     known_targets: frozenset[int] = frozenset()
     last_decision: float = 0.0
-    explored_at: float | None = None  # since when there has been nothing left to explore
-    # goals (3,) that had shown what they were for on the way, and when the newest had
+    explored_at: float | None = None  # since when nothing is left to explore
+    # goals (3,) whose subject was observed on the way, and the time of the newest observation
     passed: list[np.ndarray] = field(default_factory=list)
     shown_at: float = -math.inf
-    failures: int = 0  # drives in a row
-    unavailable_since: float | None = None  # since when no navigator has taken a goal
+    failures: int = 0  # consecutive failed drives
+    unavailable_since: float | None = None  # since when no navigator accepts a goal
     last_failure: str = ""
-    looked_at: str = ""  # why the place was likely at which the robot last arrived without a known entity
+    looked_at: str = ""  # why a target was likely at the last goal without a known entity
     retreats: list[np.ndarray] = field(default_factory=list)  # poses tried at this place
     recoveries: int = 0
-    looks: dict[int, tuple[Look, ...]] = field(default_factory=dict)  # by entity, made for a diagnosis
-    gone: dict[int, GoneThing] = field(default_factory=dict)  # targets that are verified gone
-    is_barred: bool = False  # no way leads to any target that is known, or it was given up
-    barred_since: float | None = None  # since when that is so
-    barred_before: float = 0.0  # s for which it was so, until a way was found that was none
-    tried_again: bool = False  # what had been given up, before the search for others ends
-    out_of_sight: dict[int, float] = field(default_factory=dict)  # things that are hidden, and since when
-    grids: dict[int, OccupancyGrid2D] = field(default_factory=dict)  # by entity, when it was first acted on
+    looks: dict[int, tuple[Look, ...]] = field(default_factory=dict)  # entity id -> diagnostic looks made
+    gone: dict[int, GoneThing] = field(default_factory=dict)  # entity id -> target verified gone
+    is_barred: bool = False  # every known target is unreachable or given up
+    barred_since: float | None = None  # start of the current interval with `is_barred`
+    barred_before: float = 0.0  # s of earlier intervals with `is_barred`
+    tried_again: bool = False  # targets that were given up got a last try
+    out_of_sight: dict[int, float] = field(default_factory=dict)  # entity id -> since when it is hidden
+    grids: dict[int, OccupancyGrid2D] = field(default_factory=dict)  # entity id -> grid at its first action
 
     def __post_init__(self) -> None:
-        self.doubt = TargetAmbiguity(self.config.query.ambiguous)
+        self.doubt = TargetAmbiguity(QUERY_AMBIGUOUS)
         self.goals = GoalMemory(self.config)
 
     def idle_for(self, now: float) -> float:
-        """Seconds since the first of the requests without use, of which this is one. A long drive is none."""
+        """Return the seconds since the first request without a usable goal; the first call starts the count. Driving
+        does not count.
+        """
         if self.idle_since is None:
             self.idle_since = now
         return now - self.idle_since
 
     def decided(self, now: float, view: TargetView) -> None:
-        """A goal was decided on at `now` with these targets in view."""
+        """Store the time of a decision and the targets that were accepted then."""
         self.last_decision = now
         self.known_targets = frozenset(c.entity_id for c in view.accepted)
 
     def spend_viewpoint(self, entity_id: int, reason: str) -> None:
-        """Use up one viewpoint of the entity; with the last of them the entity is excluded."""
-        limit = self.config.unsure_viewpoints if reason == UNSURE else self.config.max_viewpoints
+        """Count a viewpoint of the entity as failed; after the last allowed viewpoint, exclude the entity."""
+        limit = LOOP_UNSURE_VIEWPOINTS if reason == UNSURE else LOOP_MAX_VIEWPOINTS
         self.viewpoints[entity_id] += 1
         if self.viewpoints[entity_id] >= limit:
             self.excluded[entity_id] = reason
 
     def second_chance(self) -> bool:
-        """Goals that were given up before all was explored may be tried once more, and things
-        `second_viewpoints` times; whether there is any.
+        """Readmit goals and objects that were given up, once each, because everything else is explored.
+        Readmitted objects get LOOP_SECOND_VIEWPOINTS more viewpoints. Return whether anything was readmitted.
         """
         given_up = {
             i for i, why in self.excluded.items() if why in (UNREACHABLE, UNCONFIRMED, UNSURE)
         } - self.forgiven
         for identity in given_up:
             del self.excluded[identity]
-            self.viewpoints[identity] -= self.config.second_viewpoints
+            self.viewpoints[identity] -= LOOP_SECOND_VIEWPOINTS
         self.forgiven |= given_up
         return self.goals.forgive() or bool(given_up)
 
     @property
     def given_up(self) -> list[int]:
-        """Return the things that fit and are left out: no way led to them, or they were not seen from there."""
+        """Return the matching entities that were excluded because they were unreachable or not confirmed."""
         return [i for i, why in self.excluded.items() if why in (UNREACHABLE, UNCONFIRMED)]
 
     def try_again(self) -> bool:
-        """Give what was left out one more try before a search ends; whether there is any."""
+        """Readmit excluded targets for a last try before the search ends. Return whether anything was
+        readmitted.
+        """
         if self.tried_again:
             return False
         self.begin_last_try()
         return self.second_chance()
 
     def begin_last_try(self) -> None:
-        """Forget what ends the search, until the next decision tells whether it still holds."""
+        """Clear the conditions that end the search, for a last try; the next decision sets them again if they
+        still hold.
+        """
         self.tried_again = True
         self.note_barred(False, math.nan)
         self.out_of_sight = {}
 
     def note_barred(self, is_barred: bool, now: float) -> None:
-        """Note at loop time `now` whether no way leads to any target that is known.
+        """Store whether every known target is unreachable, at loop time `now`.
 
-        A way that turns out to be none does not give the search its time anew.
+        `barred_for` sums up all intervals, so that a path that proves to be blocked again does not restart
+        the search time.
         """
         if not is_barred and self.barred_since is not None and math.isfinite(now):
             self.barred_before += now - self.barred_since
@@ -306,5 +323,5 @@ class Errand:
         self.is_barred = is_barred
 
     def barred_for(self, now: float) -> float:
-        """Return the seconds for which no way led to any known target, the intervals before this one included."""
+        """Return the seconds for which every known target was unreachable, including earlier intervals."""
         return self.barred_before + (0.0 if self.barred_since is None else now - self.barred_since)

@@ -1,4 +1,4 @@
-"""State of one directive, which ends with it: its itinerary, the errand, and what came of those before."""
+"""State of one directive: its itinerary, the current errand, and the results of earlier errands."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from lodestar.models.lexicon import load_lexicon
 
 
 def is_spot(item: Item) -> bool:
-    """Whether only relations say where it is."""
+    """Return whether the item is a place given by relations only, such as "in front of the sofa"."""
     lexicon = load_lexicon()
     return bool(item.best) and all(
         (graph.target.category in SPOTS or lexicon.is_generic(graph.target.category))
@@ -43,7 +43,9 @@ def is_spot(item: Item) -> bool:
 
 
 def is_room(item: Item, names: Collection[str]) -> bool:
-    """Whether it is a room by the lexicon, or by a word that operators have for one here (`names`)."""
+    """Return whether the item is a room: by the lexicon, or because its word is in `names`, the names of
+    known rooms.
+    """
     lexicon = load_lexicon()
     categories = [graph.target.category for graph in item.best]
     return bool(categories) and all(
@@ -52,7 +54,9 @@ def is_room(item: Item, names: Collection[str]) -> bool:
 
 
 def errand_of(step: Step, names: Collection[str]) -> Step:
-    """The step as it is done: going to a thing is to find it, an earlier place is gone to. names: of rooms here."""
+    """Return the step as it is carried out: GO to an object becomes FIND; RETURN to a place becomes GO.
+    names: of known rooms.
+    """
     if step.kind is StepKind.RETURN and step.item is not None and (step.item.best or step.item.images):
         step = replace(step, kind=StepKind.GO)
     if step.kind is not StepKind.GO or step.pose is not None or step.is_remembered:
@@ -69,27 +73,27 @@ def errand_of(step: Step, names: Collection[str]) -> Step:
 
 
 class Itinerary:
-    """The errand that is worked on and the way to the next one.
+    """The current errand of a directive, and the order of the errands to come.
 
-    index: of the step in the directive. errand: what is done for it now; the same object while it is worked on.
+    index: of the current step in the directive. errand: the current errand; the same object until it ends.
     """
 
     def __init__(self, directive: Directive, names: Collection[str] = ()) -> None:
         self._directive = directive
         self.index = 0
-        self._stop = 0  # of a patrol
-        self._round = 1  # of the step
-        self._lap = 1  # of the directive
+        self._stop = 0  # index of a patrol's stop
+        self._round = 1  # of the step, from 1
+        self._lap = 1  # repetition of the directive, from 1
         self.errand = self._errand(names)
 
     @property
     def step(self) -> Step:
-        """The step of the directive that the errand is for."""
+        """Return the directive's step that the errand belongs to."""
         return self._directive.steps[self.index]
 
     @property
     def is_last(self) -> bool:
-        """Whether nothing follows."""
+        """Return whether no errand follows the current one."""
         return (
             self._stop + 1 >= len(self.step.stops)
             and not _goes_on(self.step.times, self._round)
@@ -99,11 +103,11 @@ class Itinerary:
 
     @property
     def ends_round(self) -> bool:
-        """Whether a patrol has no further stop in this round."""
+        """Return whether the current stop is the last one of the patrol's round."""
         return self._stop + 1 >= len(self.step.stops)
 
     def advance(self, names: Collection[str] = ()) -> None:
-        """Go on to the next errand; nothing may follow the last one. names: of rooms, as they are known now."""
+        """Begin the next errand of the directive, which must have one. names: of known rooms."""
         if self._stop + 1 < len(self.step.stops):
             self._stop += 1
         elif _goes_on(self.step.times, self._round):
@@ -115,19 +119,19 @@ class Itinerary:
         self.errand = self._errand(names)
 
     def follow(self, index: int, errand: Step) -> None:
-        """Work on what another robot works on."""
+        """Set the step's index and the errand directly, to follow another robot's run."""
         self.index, self._stop, self._round, self.errand = index, 0, 1, errand
 
     def visit(self, errand: Step, names: Collection[str] = ()) -> None:
-        """Do something else for the step first; `resume` comes back to it."""
+        """Replace the errand by another one on behalf of the current step; `resume` returns to the step."""
         self.errand = errand_of(errand, names)
 
     def resume(self, names: Collection[str] = ()) -> None:
-        """Go on with the step itself."""
+        """Make the step itself the errand again, after `visit`."""
         self.errand = self._errand(names)
 
     def go_to_last(self, names: Collection[str] = ()) -> None:
-        """Leave out everything but the last step, which is done once."""
+        """Skip to the last step, without further repetitions of the directive."""
         self.index, self._stop, self._round = len(self._directive.steps) - 1, 0, 1
         self._lap = max(self._directive.times, self._lap)
         self.errand = self._errand(names)
@@ -143,34 +147,39 @@ def _goes_on(times: int, done: int) -> bool:
     return times == UNTIL_CANCELLED or done < times
 
 
-MAX_SENTENCES = 100  # of a report, and answers: a directive may go on for days
-EXPLORE = Step(StepKind.EXPLORE)  # everything, to find the place that an errand names
+MAX_SENTENCES = 100  # limit for a report's sentences and for answers, because a directive may run for days
+EXPLORE = Step(StepKind.EXPLORE)  # explores everything to find the place that an errand names
 
 
 @dataclass
 class CheckVisit:
-    """The way of a CHECK to what it is about. errand: what is done for it. begun: stamp of its begin.
+    """An errand on behalf of a CHECK, such as to look at the object. errand: kind of its step. begun: stamp
+    of its begin.
 
-    came: code of the errand that led there, and its words; None = under way.
+    came: code and text of its end; None = in progress.
     """
 
     errand: StepKind
     begun: Stamp
     came: tuple[ErrorCode, str] | None = None
-    entity_id: int = 0  # that was found, 0 = none
+    entity_id: int = 0  # found by the errand, 0 = none
     belief: SearchBelief | None = None  # after a search without a find
-    hidden: str = ""  # of the thing that it stands before, as words; the memory is asked about it
+    hidden: str = ""  # unobservable properties of the object, as words, for a memory query
 
 
 @dataclass(frozen=True)
 class FloorRest:
-    """Rest of the search of a floor: m^2, as `FloorLeft.unseen`, and the seconds for them, inf where none is shown."""
+    """Unsearched rest of a floor: its m^2, as `FloorLeft.unseen`, and the seconds to search it, inf =
+    unknown.
+    """
 
     unseen: float
     seconds: float
 
     def is_slower(self, other: FloorRest, way: float) -> bool:
-        """Return whether searching this floor first is expected to take longer than another one, `way` seconds away."""
+        """Return whether the object is expected to be found later if this floor is searched before the
+        `other` floor, which is `way` seconds away.
+        """
         if self.unseen <= 0.0 or math.isinf(other.seconds):
             return self.unseen <= 0.0 < other.unseen
         chance = self.unseen / (self.unseen + other.unseen)
@@ -179,12 +188,13 @@ class FloorRest:
 
 @dataclass
 class FloorTour:
-    """The floors of one directive. goal: level that the search has chosen to go on on, None = none.
+    """Floors of the building that one directive has visited, searched or chosen. goal: level on which the
+    search is to continue, None = none.
 
-    left: id of the floor from which a passage is taken. at, began: likewise of that on which the errand's goals lie,
-    and on which the directive began. searched: step of the directive and id of each floor on which
-    nothing was left to explore. unknown_since: loop time since which the robot does not know its floor. looks: floor,
-    and x, y in map, of each try to look from near at what may be stairs.
+    left: id of the floor from which a passage is taken. at: id of the floor of the errand's goals. began: id
+    of the floor where the directive began. searched: (step index, floor id) of fully explored floors.
+    unknown_since: loop time since which the floor is unknown. looks: (floor id, x, y) in map of each place of
+    possible stairs that was looked at.
     """
 
     goal: int | None = None
@@ -194,23 +204,20 @@ class FloorTour:
     searched: set[tuple[int, int]] = field(default_factory=set)
     unknown_since: float | None = None
     looks: list[tuple[int, float, float]] = field(default_factory=list)
-    # likewise, of floors that were left before they were explored, as it was then
+    # (step index, floor id) -> unsearched rest of a floor that was left before it was explored
     left_over: dict[tuple[int, int], FloorRest] = field(default_factory=dict)
-    base: dict[int, int] = field(default_factory=dict)  # by step, the level from which "upstairs" is said
-    since: float = -math.inf  # loop time at which the robot came to its floor
-    pace: float = 0.0  # m^2 per second of the search on the floor where it was measured last, 0 = on none
-    progress: deque[tuple[float, float]] = field(
-        default_factory=deque
-    )  # loop time, and m^2 that were looked at
+    base: dict[int, int] = field(default_factory=dict)  # step index -> level to which "upstairs" refers
+    since: float = -math.inf  # loop time of the arrival on this floor
+    pace: float = 0.0  # m^2 per second of the last measured search, 0 = none measured
+    progress: deque[tuple[float, float]] = field(default_factory=deque)  # (loop time, m^2 observed)
 
 
 @dataclass
 class DirectiveRun:
-    """One directive under way.
+    """One directive in progress.
 
-    started: loop time. begun_at: (3,), the first pose that was known then; begun_stamp: its stamp. report: what came of
-    the steps that are over, in words. verdict: how the directive ends though the robot still drives: back, because a
-    step failed, or to the charger.
+    started: loop time. begun_at: (3,), first known pose; begun_stamp: its stamp. report: results of ended steps, as
+    sentences. verdict: how the directive will end, while the robot still drives to the start or charger.
     """
 
     directive: Directive
@@ -222,43 +229,43 @@ class DirectiveRun:
     requests: Requests
     begun_at: np.ndarray | None = None
     begun_stamp: Stamp = NEVER
-    errand: Errand = field(init=False)  # that is worked on
-    missed: tuple[ErrorCode, str] | None = None  # the first stop of a patrol that was not come to
-    missed_here: int = 0  # stops, in this round
+    errand: Errand = field(init=False)  # current errand
+    missed: tuple[ErrorCode, str] | None = None  # first stop of a patrol that failed
+    missed_here: int = 0  # failed stops of this round
     place_checked: bool = False  # the surroundings were compared with the map before the first motion
-    misplaced_since: float | None = None  # loop time since which they do not fit
-    constraints_sent: tuple[Constraint, ...] = ()  # to those who bar the zones
-    unable: list[str] = field(default_factory=list)  # what the robot cannot do of the steps that are over
+    misplaced_since: float | None = None  # loop time since which they do not match
+    constraints_sent: tuple[Constraint, ...] = ()  # last constraints published
+    unable: list[str] = field(default_factory=list)  # requests beyond the robot's abilities, of ended steps
     found: list[int] = field(default_factory=list)
     last_energy: float = -math.inf
     decisions: int = 0
-    jump_settled: Stamp = NEVER  # of the newest jump of the pose that was dealt with
+    jump_settled: Stamp = NEVER  # of the newest pose jump that was handled
     report: list[str] = field(default_factory=list)
     verdict: tuple[ErrorCode, str] | None = None
     charging: bool = False
-    question: OpenQuestion | None = None  # that belongs to the failure that is told
-    check: CheckVisit | None = None  # of the step that is worked on
+    returning: bool = False  # whether the battery demands a way back that the step makes by itself
+    question: OpenQuestion | None = None  # asked with the failure that is reported
+    check: CheckVisit | None = None  # of the current step
     answers: list[Answer] = field(default_factory=list)
-    unanswered: list[str] = field(default_factory=list)  # why, of the questions that are over
+    unanswered: list[str] = field(default_factory=list)  # reasons, for ended steps
     text: str = ""
     floors: FloorTour = field(default_factory=FloorTour)
-    named: dict[int, np.ndarray] = field(
-        init=False
-    )  # by step, poses (3,) that people named, where they lie now
-    _asked: Directive | None = None  # the newest of `asked`, so that experts see the same object again
+    # step index -> named pose (3,), as it lies in the map now
+    named: dict[int, np.ndarray] = field(init=False)
+    _asked: Directive | None = None  # last result of `asked`, so that experts get the same object again
 
     @property
     def step(self) -> Step:
-        """The step that is being worked on, as an errand."""
+        """Return the current errand as a step."""
         return self.itinerary.errand
 
     @property
     def step_index(self) -> int:
-        """Of the step of the directive that is being worked on."""
+        """Return the index of the current step in the directive."""
         return self.itinerary.index
 
     def asked(self, step: Step) -> Directive:
-        """The directive as experts hear of it, with `step` in the place of the one that is worked on."""
+        """Return the directive for the experts, with `step` in place of the current step."""
         steps = self.directive.steps
         if step is steps[self.step_index]:
             return self.directive
@@ -269,16 +276,16 @@ class DirectiveRun:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """The constraints that hold while the step is worked on."""
+        """Return the constraints that hold during the current step."""
         return self.directive.constraints_of(self.step_index)
 
     def tell(self, text: str) -> None:
-        """Keep what came of an errand for the report, which has the last `MAX_SENTENCES`."""
+        """Append a sentence to the report, which keeps only the last `MAX_SENTENCES`."""
         self.report.append(text)
         del self.report[:-MAX_SENTENCES]
 
     def note_found(self, identities: Iterable[int]) -> None:
-        """These entities were found, the last of them last; one that was found before is told once."""
+        """Append found entities in order; an entity found before moves to the end."""
         new = list(dict.fromkeys(identities))
         self.found = [identity for identity in self.found if identity not in new] + new
 
@@ -293,10 +300,10 @@ class DirectiveRun:
 
     @property
     def under_way(self) -> ActionState:
-        """The action of the errand."""
+        """Return the state of the current action."""
         return self.errand.under_way
 
     def begin_errand(self) -> None:
-        """The itinerary has gone on: a new errand begins, of which nothing has happened yet."""
+        """Create the state of the errand that the itinerary has just chosen."""
         self.errand = Errand(self.config, self.errand.number + 1)
         self._asked = None

@@ -1,4 +1,4 @@
-"""The loop's view of the target: scores from the port, without what the run has excluded."""
+"""Target search of the loop: scored candidates for a step, without the entities that the run excluded."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 from lodestar.scene.regions import is_called
 
-_ASK_AGAIN = 5.0  # s without the vector of a phrase, after which it is asked for again
+_ASK_AGAIN = 5.0  # s without a phrase's vector, after which it is requested again
 
 
 class Known(Protocol):
-    """The part of the context that the search reads, and where it asks for vectors."""
+    """Port to the loop's context: configuration, newest facts, targets and the list of commands."""
 
     config: LoopConfig
     facts: Facts
@@ -36,25 +36,24 @@ class Known(Protocol):
     @property
     def now(self) -> float:
         """Return loop time in seconds."""
-        ...
 
 
 class TargetSearch:
-    """Looks for the current step's target in the scene, without what the run has excluded."""
+    """Searches the scene for the target of the current step, without excluded entities."""
 
     def __init__(self, context: Known) -> None:
         self._context = context
-        self._asked: dict[str, float] = {}  # phrases whose vectors were asked for of late, and when
+        self._asked: dict[str, float] = {}  # phrase -> time of the request for its vector, recent ones
 
     def look(self, run: DirectiveRun) -> TargetView:
-        """The scene's candidates for the current step, without excluded entities among the accepted."""
+        """Return the scene's candidates for the current step; excluded entities are not among the accepted."""
         mirror = self._context.facts.mirror
         if mirror is None or run.step.kind is not StepKind.FIND:
             return TargetView()
         run.errand.excluded = {mirror.resolve(i): reason for i, reason in run.errand.excluded.items()}
         view = self._context.targets.look(mirror, run.step)
         self._request_vectors(view.missing)
-        for candidate in view.accepted:  # an entity that looked wrong once may turn out right later
+        for candidate in view.accepted:  # an entity that did not match may match after later observations
             if run.errand.excluded.get(candidate.entity_id) in (BELOW_ACCEPT, UNSURE):
                 del run.errand.excluded[candidate.entity_id]
         self._take_back(run)
@@ -75,7 +74,9 @@ class TargetSearch:
         return replace(view, accepted=accepted)
 
     def _pointed(self, run: DirectiveRun, view: TargetView) -> Candidate | None:
-        """Return the target that a person pointed at, until it was looked at in vain; its relations need not hold."""
+        """Return the target that a person pointed at, also if its relations do not hold; None if there is
+        none or it is excluded.
+        """
         entity = self._context.facts.entity(run.errand.pointed)
         if entity is None or entity.id in run.errand.excluded:
             return None
@@ -85,7 +86,7 @@ class TargetSearch:
         )
 
     def _take_back(self, run: DirectiveRun) -> None:
-        """A thing that was thought gone and has been seen since is gone to; it has moved, or is there after all."""
+        """Re-admit targets believed gone that were seen again, at another place or the old one."""
         for identity, thing in list(run.errand.gone.items()):
             entity = self._context.facts.entity(identity)
             if entity is None or self._context.facts.last_seen(entity) <= max(thing.seen, run.begun_stamp):
@@ -96,7 +97,9 @@ class TargetSearch:
                 del run.errand.gone[identity]
 
     def is_another(self, run: DirectiveRun, entity_id: int, label: str) -> bool:
-        """Return whether a thing that went by the label, "" = unknown, goes by another now and may not be meant."""
+        """Return whether an entity has another label than its former `label` ("" = unknown) and no longer
+        matches the target.
+        """
         entity = self._context.facts.entity(entity_id) if label else None
         if entity is None or entity.label == label:
             return False
@@ -104,14 +107,14 @@ class TargetSearch:
         return not view.missing and all(c.entity_id != entity.id for c in view.candidates)
 
     def unmeant(self, run: DirectiveRun) -> frozenset[int]:
-        """Entities that fit what the step says it does not mean."""
+        """Return the entities that the step explicitly excludes."""
         item, mirror = run.step.item, self._context.facts.mirror
         if item is None or mirror is None or not item.excluded:
             return frozenset()
         return self._context.targets.look(mirror, run.step).unmeant
 
     def known(self, graph: QueryGraph) -> list[Entity]:
-        """Entities of the scene that meet a query, best first."""
+        """Return the entities of the scene that meet a query, best first."""
         return self.meant(Item(((graph,),))) or []
 
     def meant(self, item: Item) -> list[Entity] | None:
@@ -127,22 +130,22 @@ class TargetSearch:
         return None if view.missing else view
 
     def scores(self, step: Step, entities: Mapping[int, Entity]) -> dict[int, float]:
-        """Scores of entities that are not in the scene, for a step, by id."""
+        """Return entity id -> score for a step, for entities that are not in the scene."""
         mirror = self._context.facts.mirror
         return {} if mirror is None else self._context.targets.scores(mirror, step, entities)
 
     def fitting(self, run: DirectiveRun) -> list[Entity]:
-        """The entities that the step asks for now, best first."""
+        """Return the entities that match the step now, best first."""
         return self.accepted(self.look(run))
 
     def accepted(self, view: TargetView) -> list[Entity]:
-        """The accepted entities that are still in the scene, best first."""
+        """Return the accepted entities that are still in the scene, best first."""
         return self._present(view.accepted)
 
     def matches(self, run: DirectiveRun, whole: SceneMirror | None = None) -> list[Entity] | None:
-        """Every entity that the step asks for; None while a phrase has no vector.
+        """Return all entities that match the step; None while a phrase has no vector.
 
-        whole: what is on all floors, where all count; None = what is on the robot's.
+        whole: scene of all floors, if all count; None = the robot's floor.
         """
         mirror = whole or self._context.facts.mirror
         if whole is not None and run.step.graphs:
@@ -161,16 +164,20 @@ class TargetSearch:
         return None if view is None else self._within(self.accepted(view), run.step)
 
     def seen_since(self, run: DirectiveRun, begun: Stamp) -> list[Entity]:
-        """Entities that the step asks for and that were in view since then; none while a phrase has no vector."""
+        """Return the entities that match the step and were observed after `begun`; [] while a phrase has no
+        vector.
+        """
         return [entity for entity in self.matches(run) or () if self._context.facts.last_seen(entity) > begun]
 
     def holds(self, step: Step, entity: Entity) -> bool | None:
-        """Return whether the entity is one that the step means; None while a phrase has no vector."""
+        """Return whether the entity matches the step; None while a phrase has no vector."""
         view = self._view(step)
         return None if view is None else view.is_accepted(entity.id)
 
     def _within(self, entities: list[Entity], step: Step) -> list[Entity]:
-        """Those of the entities that lie around what the step's scope names."""
+        """Return the entities within the scope's radius around one of its anchor objects; all if the scope
+        has no anchor.
+        """
         around = step.scope.around
         if around is None:
             return entities
@@ -178,7 +185,7 @@ class TargetSearch:
         return [e for e in entities if any(_gap(e, c) <= step.scope.radius for c in centres if c.id != e.id)]
 
     def promising(self, run: DirectiveRun, view: TargetView) -> list[Entity]:
-        """Entities of the right kind that do not meet the whole query, best first."""
+        """Return the entities of the right kind that do not meet the whole query, best first."""
         threshold = self._context.config.query.promising
         likely = [c for c in view.candidates if c.semantic_score >= threshold]
         likely = [c for c in likely if c.entity_id not in run.errand.excluded]
@@ -189,7 +196,7 @@ class TargetSearch:
         return [entity for entity in entities if entity is not None]
 
     def _request_vectors(self, missing: tuple[str, ...]) -> None:
-        """Ask for the vectors of these phrases, and again where none has come for a while."""
+        """Request the vectors of these phrases, and repeat the request after `_ASK_AGAIN`."""
         now = self._context.now
         self._asked = {phrase: at for phrase, at in self._asked.items() if abs(now - at) < _ASK_AGAIN}
         new = tuple(phrase for phrase in missing if phrase not in self._asked)
@@ -199,5 +206,5 @@ class TargetSearch:
 
 
 def _gap(one: Entity, other: Entity) -> float:
-    """Metres between two boxes in plan."""
+    """Return the horizontal distance between two boxes, metres."""
     return float(box_distance(one.box_min[:2], one.box_max[:2], other.box_min[:2], other.box_max[:2]))

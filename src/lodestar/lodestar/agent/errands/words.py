@@ -1,4 +1,4 @@
-"""Sentences for feedback, endings and reports."""
+"""Sentences for feedback, results and reports."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from lodestar.agent.decisions.admission import SEMANTIC_MAP
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import UNCONFIRMED, UNREACHABLE, GoneThing
 from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.facts.config import LOOP_NEAREST_MATCHES
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER
 from lodestar.experts.protocol import Proposal, RejectionReason
@@ -35,12 +36,12 @@ def _clean(words: str) -> str:
 
 
 def name_of(entity: Entity) -> str:
-    """The entity as a person would name it, and its id: "a red chair (entity 12)"."""
+    """Return the entity's name with its id: "a red chair (entity 12)"."""
     return f"{with_article(_clean(entity.caption or entity.label))} (entity {entity.id})"
 
 
 def place_of(entity: Entity, mirror: SceneMirror | None, building: Building | None = None) -> str:
-    """Return where the entity is: "in the kitchen on the second floor at (3.1, 2.0)"; the floor where it is told."""
+    """Return where the entity is: "in the kitchen on the second floor at (3.1, 2.0)". The floor needs `building`."""
     region = mirror.regions.get(entity.region_id) if mirror is not None else None
     room = f"in the {clean_text(region.label)} " if region is not None and region.label else ""
     floor = "" if building is None else building.words_at(float(entity.mean[2]), entity.eye)
@@ -48,24 +49,26 @@ def place_of(entity: Entity, mirror: SceneMirror | None, building: Building | No
 
 
 def directive_in_words(directive: Directive) -> str:
-    """Return what the robot understood: a sentence that reads as the same directive, on one line."""
+    """Return the parsed directive as one sentence that parses to the same directive."""
     said = " ".join("".join(c if c.isprintable() else " " for c in sentence(directive)).split())
     return f"{said[:1].upper()}{said[1:]}."
 
 
 def step_in_words(step: Step) -> str:
-    """Return what a step is about: "look for a red chair"."""
+    """Return a step as a phrase: "look for a red chair"."""
     return step_spec(step.kind).words(step)
 
 
 def unable_in_words(unable: Sequence[str]) -> str:
-    """Return what the robot cannot do, as it says it: "I cannot wipe the mirror."; empty where there is nothing."""
+    """Return the requests beyond the robot's abilities as a sentence: "I cannot wipe the mirror."; "" if there are
+    none.
+    """
     said = [clean_text(one).rstrip(".") for one in unable]
     return f"I cannot {', nor '.join(one for one in said if one)}." if any(said) else ""
 
 
 def nothing_here(step: Step) -> str:
-    """Return the report of a look around that showed nothing of what is looked for."""
+    """Return a sentence that the robot looked around and saw no match."""
     if step.kind is not StepKind.FIND:
         return "looked around here; on to the next place"
     target = clean_text(step.target)
@@ -73,7 +76,7 @@ def nothing_here(step: Step) -> str:
 
 
 def going(proposal: Proposal, entity: Entity | None, accepted: bool) -> str:
-    """Return what the robot is about to do, and why. accepted: the proposal's entity meets the query."""
+    """Return the sentence on the next goal and its reason. accepted: the proposal's entity meets the query."""
     why = clean_text(proposal.rationale).rstrip(".")
     if entity is not None and f"(entity {entity.id})" not in why:
         why = f"going to {name_of(entity)}: {why}"
@@ -81,18 +84,18 @@ def going(proposal: Proposal, entity: Entity | None, accepted: bool) -> str:
 
 
 def why_not(entity: Entity, explanation: str) -> str:
-    """Return that an entity is not what is looked for, and why. explanation: of its candidate, may be empty."""
+    """Return the sentence that an entity is not the target, and why. explanation: of its candidate, may be ""."""
     return f"{name_of(entity)} is not it{_with_it(entity, explanation)}"
 
 
 def _with_it(entity: Entity, explanation: str) -> str:
-    """Return the explanation of a candidate as ": it is a chair, not red", without the name that it begins with."""
+    """Return a candidate's explanation as ": it is a chair, not red", without the name that it begins with."""
     why = clean_text(explanation.removeprefix(f"{entity.caption or entity.label}: "))
     return f": it {why}" if why else ""
 
 
 def nearest_in_words(candidates: Sequence[Candidate], entities: Mapping[int, Entity], limit: int) -> str:
-    """The best candidates with their scores: what was seen instead."""
+    """Return the best candidates with their scores, as a list in words."""
     parts = []
     for candidate in candidates[:limit]:
         entity = entities.get(candidate.entity_id)
@@ -103,7 +106,7 @@ def nearest_in_words(candidates: Sequence[Candidate], entities: Mapping[int, Ent
 
 
 def counted(count: int, noun: str) -> str:
-    """ "no chair", "1 chair", "3 chairs": `noun` is in the singular."""
+    """Return the count with its noun: "no chair", "1 chair", "3 chairs". noun: in the singular."""
     noun = clean_text(noun) or "thing"
     if count == 1:
         return f"1 {noun}"
@@ -112,9 +115,9 @@ def counted(count: int, noun: str) -> str:
 
 
 def inventory(entities: Iterable[Entity], noun: str, mirror: SceneMirror | None) -> str:
-    """Return how many there are, then where each is, region by region: one line per region.
+    """Return the number of entities, then the position of each, one line per region.
 
-    noun: what was asked for; empty where everything was, and then things are counted by label too.
+    noun: name of the entities; "" = all were requested, so they are also counted by label.
     """
     present = sorted((e for e in entities if e.state is not EntityState.ARCHIVED), key=lambda e: e.id)
     if not present:
@@ -136,15 +139,15 @@ def inventory(entities: Iterable[Entity], noun: str, mirror: SceneMirror | None)
     return "\n".join(lines)
 
 
-_ARM = 0.4  # metres from where the robot's centre can be, within which it comes to a place
+_ARM = 0.4  # metres from a reachable cell of the robot's centre within which floor counts as reached
 
 
 def give_up(
     run: DirectiveRun, context: LoopContext, admission: Admission, view: TargetView, blind: float = 0.0
 ) -> tuple[ErrorCode, str]:
-    """Code and message of a search that explored everything it could reach.
+    """Return code and message for a search that explored everything reachable.
 
-    blind: seconds for which nothing at all was seen, where that makes the search worth nothing; else 0.
+    blind: seconds without any observation, if that makes the search invalid; else 0.
     """
     target = run.step.target or run.directive.text
     known = context.search.accepted(view)
@@ -167,7 +170,7 @@ def give_up(
 
 
 def given_up(run: DirectiveRun, context: LoopContext, view: TargetView) -> tuple[ErrorCode, str] | None:
-    """Return code and message of a thing that fits, and that could not be come to or was not seen again there."""
+    """Return code and message if a matching entity was unreachable or not confirmed, else None."""
     entities = context.facts.entities
     for reason, code in (
         (UNREACHABLE, ErrorCode.TARGET_UNREACHABLE),
@@ -181,8 +184,8 @@ def given_up(run: DirectiveRun, context: LoopContext, view: TargetView) -> tuple
 
 
 def not_found(run: DirectiveRun, context: LoopContext, view: TargetView, begin: str = "No") -> str:
-    """Return in words that the target was not found, how much of the floor was looked at, and what came nearest."""
-    nearest = nearest_in_words(view.candidates, context.facts.entities, run.config.nearest_matches)
+    """Return a sentence that the target was not found, with the searched share and the nearest matches."""
+    nearest = nearest_in_words(view.candidates, context.facts.entities, LOOP_NEAREST_MATCHES)
     seen = [f"What came nearest: {nearest}."] if nearest else []
     if run.errand.looked_at:
         seen.append(been_in_words(run))
@@ -192,12 +195,12 @@ def not_found(run: DirectiveRun, context: LoopContext, view: TargetView, begin: 
 
 
 def been_in_words(run: DirectiveRun) -> str:
-    """Return in words why the robot was where the target was likely; "" = it was not there."""
+    """Return a sentence that the robot was at a likely place, and why it was likely; "" if it was at none."""
     return f"I have been where it might be: {run.errand.looked_at}." if run.errand.looked_at else ""
 
 
 def gone(run: DirectiveRun, context: LoopContext) -> tuple[ErrorCode, str]:
-    """Return code and message of a search for a thing that was known and is no longer there."""
+    """Return code and message for a search whose known object is no longer there."""
     thing = next(iter(run.errand.gone.values()))
     when = f", {ago(context.facts.stamp - thing.seen)}" if thing.seen > NEVER else ""
     others = len(run.errand.gone) - 1
@@ -210,7 +213,7 @@ def gone(run: DirectiveRun, context: LoopContext) -> tuple[ErrorCode, str]:
 
 
 def hidden(run: DirectiveRun, context: LoopContext) -> tuple[ErrorCode, str]:
-    """Return code and message of a search for a thing that was known and is hidden from wherever the robot can go."""
+    """Return code and message for a search whose known object is hidden from all reachable places."""
     entities = context.facts.entities
     thing = next((entities[i] for i in run.errand.out_of_sight if i in entities), None)
     name = "the thing" if thing is None else name_of(thing)
@@ -222,7 +225,7 @@ def hidden(run: DirectiveRun, context: LoopContext) -> tuple[ErrorCode, str]:
 
 
 def barred(run: DirectiveRun, context: LoopContext, known: Entity) -> tuple[ErrorCode, str]:
-    """Return code and message of a search for a known thing to which no way leads any more."""
+    """Return code and message for a search whose known object is no longer reachable."""
     name = name_of(known)
     why = f" ({run.errand.last_failure})" if run.errand.last_failure else ""
     return (
@@ -238,14 +241,15 @@ def ago(seconds: float) -> str:
 
 
 def name_of_gone(thing: GoneThing) -> str:
-    """Return its name at the begin of a sentence."""
+    """Return the object's name, capitalised."""
     return f"{thing.name[:1].upper()}{thing.name[1:]}"
 
 
 def explored_in_words(grid: OccupancyGrid2D, reached: np.ndarray, left: str) -> str:
-    """Return in words how much was explored, and how much of that the robot can reach.
+    """Return a sentence on how much floor was explored and how much of it is reachable.
 
-    reached: (rows, columns) bool, where its centre can be. left: what the explorer says of the rest.
+    reached: (rows, columns) bool, reachable cells of the robot's centre. left: the explorer's remark on the
+    floor that is not explored.
     """
     cells = math.ceil(_ARM / grid.resolution)
     near = ndimage.binary_dilation(reached, iterations=cells) & grid.free

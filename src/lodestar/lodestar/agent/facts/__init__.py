@@ -1,1 +1,1 @@
-"""The newest facts, the clock they are known by, and the loop's configuration."""
+"""The newest facts, the loop's clock, and the loop's configuration."""

@@ -1,4 +1,4 @@
-"""Error codes of a directive and of the navigator, and the exceptions that refuse a directive."""
+"""Error codes of a directive and of the navigator, and exceptions that refuse a directive."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ErrorCode(IntEnum):
-    """FollowDirective's error codes."""
+    """Error codes of the action FollowDirective."""
 
     NONE = 0
     EMPTY_DIRECTIVE = 11000
@@ -38,51 +38,51 @@ class ErrorCode(IntEnum):
 
 
 class DirectiveRefused(RuntimeError):
-    """The directive is not begun; `code` says why."""
+    """The directive is refused and does not begin; `code` is the reason."""
 
     code = ErrorCode.UNKNOWN
 
 
 class OtherFloor(DirectiveRefused):
-    """It asks for a floor that the robot is not on."""
+    """The directive requires a floor that the robot is not on."""
 
     code = ErrorCode.OTHER_FLOOR
 
 
 class QuestionUnknown(DirectiveRefused):
-    """It answers a question that is not open, or with none of its choices."""
+    """The directive answers a question that is not open, or with an invalid choice."""
 
     code = ErrorCode.QUESTION_UNKNOWN
 
 
 class SkillRefused(DirectiveRefused):
-    """It names a skill that the robot does not have, or too few things for it."""
+    """The directive names an unknown skill, or too few objects for it."""
 
     code = ErrorCode.SKILL_REFUSED
 
 
 class Busy(DirectiveRefused):
-    """Another directive runs."""
+    """Another directive is running."""
 
     code = ErrorCode.BUSY
 
 
 class Held(DirectiveRefused):
-    """The robot is held; release the hold first."""
+    """The robot is held; the hold must be released first."""
 
     code = ErrorCode.HELD
 
 
 GOAL_REFUSED = frozenset({204, 206})  # GOAL_OUTSIDE_MAP, GOAL_OCCUPIED
-POSE_REFUSED = frozenset({102, 202, 9002})  # the TF errors
-LATE = frozenset({107, 207, 9003})  # a server did not answer in time, or planned for too long
+POSE_REFUSED = frozenset({102, 202, 9002})  # TF errors
+LATE = frozenset({107, 207, 9003})  # a server did not answer in time, or planning took too long
 _UNKNOWN_PLUGIN = frozenset({101, 201})  # INVALID_CONTROLLER, INVALID_PLANNER
 _PLANNER, _CONTROLLER = range(200, 300), range(100, 200)
 _SAYS_NOTHING_OF_THE_WAY = GOAL_REFUSED | POSE_REFUSED | LATE | _UNKNOWN_PLUGIN
 
 
 def is_planner_refusal(code: int) -> bool:
-    """Return whether the planner looked for a way and found none."""
+    """Return whether the planner searched for a path and found none."""
     return code in _PLANNER and code not in _SAYS_NOTHING_OF_THE_WAY
 
 

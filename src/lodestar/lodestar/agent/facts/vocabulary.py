@@ -1,4 +1,4 @@
-"""Words of the directive that perception is asked to look for, and its newest answer."""
+"""Words of the directive that perception should detect, and its newest report on them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from lodestar.perception.lookout import VocabularyReport, WantedWords
 
 
 class DirectiveWords:
-    """One set of wanted words at a time, each with an id of its own. prefix: that no other process has.
+    """The current set of wanted words, with a unique id. prefix: unique to this process.
 
-    unseen: what is wanted and cannot be seen, for a person; until perception has answered, by what it said of its
-    vocabulary before, and "" where it has said nothing yet.
+    unseen: wanted words that cannot be detected, as a sentence. Until perception has answered, it follows from the
+    previous report; "" without one.
     """
 
     def __init__(self, prefix: str = "q") -> None:
         self._prefix, self._sets = prefix, 0
-        self._report: VocabularyReport | None = None  # newest, of whichever words
+        self._report: VocabularyReport | None = None  # newest, for any set of words
         self.wanted = WantedWords(f"{prefix}-w0")
         self.unseen = ""
 
     def want(self, words: Iterable[str], names: Collection[str] = ()) -> WantedWords:
-        """Return the set of these words, which is wanted from now on. names: of places here, which nothing sees."""
+        """Return the new set of wanted words. names: of known places, which are left out because no detector
+        sees them.
+        """
         self._sets += 1
         kept = tuple(word for word in words if word.casefold() not in names)
         self.wanted = WantedWords(f"{self._prefix}-w{self._sets}", kept)
@@ -29,7 +31,7 @@ class DirectiveWords:
         return self.wanted
 
     def hear(self, report: VocabularyReport) -> None:
-        """Take what perception says that it can name."""
+        """Store perception's report on the words that it can name."""
         self._report = report
         self._answer()
 
@@ -38,5 +40,5 @@ class DirectiveWords:
 
     @property
     def is_acknowledged(self) -> bool:
-        """Return whether perception looks for the wanted words, or has said why not."""
+        """Return whether perception has reported on the current set of wanted words."""
         return self._report is not None and self._report.wanted_id == self.wanted.id

@@ -1,1 +1,1 @@
-"""The decision loop: one object per state over one context."""
+"""The decision loop: one object per state, over a shared context."""

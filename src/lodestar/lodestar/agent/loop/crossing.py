@@ -1,4 +1,4 @@
-"""State CROSSING: the robot takes stairs or a lift; its owner moves it, and its height says where it comes to."""
+"""State CROSSING: the robot takes stairs or a lift. The passage driver moves it; its height tells the floor."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ from lodestar.agent.activities.activity import Tools
 from lodestar.agent.errands.commands import CancelSkill
 from lodestar.agent.errands.run import DirectiveRun
 
+# s after a passage, in which the floor must be known: WATCH_SETTLE, FLOORS_LOOK, a margin; chosen
+FLOORS_ARRIVAL = 12.0
+
 
 class CrossingState:
-    """Leaves by `redecide`: on another floor, or where the robot stands after a failure."""
+    """State in which the robot takes stairs or a lift. Left by `redecide`, on another floor or after a
+    failure.
+    """
 
     def __init__(self, tools: Tools) -> None:
         self._context, self._tools = tools.context, tools
 
     def step(self, run: DirectiveRun) -> None:
-        """Wait for the end of the walk or ride, and then for the floor that was come to."""
+        """Wait until the stairs or lift are taken, then until the building reports another floor. Report a
+        failure if either takes too long.
+        """
         context, skill = self._context, run.under_way.skill
         assert skill is not None
         if skill.end is None:
@@ -29,7 +36,7 @@ class CrossingState:
         if here is not None and here.id != run.floors.left:
             run.under_way.skill = None
             self._tools.floors.came(run)
-        elif context.now - skill.ended >= context.config.floors.arrival:
+        elif context.now - skill.ended >= FLOORS_ARRIVAL:
             note = context.facts.building.note
             self._fail(run, note or "I am still on the same floor")
 

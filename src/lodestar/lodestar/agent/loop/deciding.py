@@ -1,4 +1,4 @@
-"""States DECIDING and VALIDATING: ask the experts, admit their answers, choose one, or end a search that is over."""
+"""States DECIDING and VALIDATING: ask the experts, admit their answers, choose one, or end the errand."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import Choice
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import going, name_of
+from lodestar.agent.facts.config import (
+    LOOP_FRESH_LOOKS,
+    LOOP_LOOK_TIME,
+    LOOP_RETRY_INTERVAL,
+    LOOP_SETTLE_TIME,
+)
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.agent.loop.resting import PlaceCheck
@@ -32,16 +38,21 @@ from lodestar.scene.records import Entity
 from lodestar.selection.admission import Admission
 from lodestar.worldmodel.records import TraceError, Verdict
 
+# m of path within which a possible match is looked at while experts are late (ours)
+LOOP_PROMISING_REACH = 5.0
+
 
 class Inquiry:
-    """Opens epochs and judges what was answered."""
+    """Sends the experts rounds of requests (epochs), and decides which of their answers the policy may
+    choose.
+    """
 
     def __init__(self, context: LoopContext) -> None:
         self._context = context
 
     def ask(self, run: DirectiveRun, activity: Activity, review: bool = False) -> None:
-        """Open an epoch of the activity's experts, for a review of the explorer alone; an expert that still works on
-        an older question is left to it.
+        """Open an epoch: send a request to the activity's experts, or for a review to the explorer alone.
+        Experts with a pending request are not asked again.
         """
         context = self._context
         facts, now = context.facts, context.now
@@ -69,26 +80,27 @@ class Inquiry:
             context.commands.append(RequestProposals(request, asked))
 
     def _looks_since(self, run: DirectiveRun) -> Stamp:
-        """Return the stamp from which looks count for the errand: since the directive began, and not older than
-        the age of looks. A count or a list counts older ones too: it says so.
+        """Return the stamp from which camera observations count for the errand: LOOP_FRESH_LOOKS seconds
+        before its directive, but not earlier than the age limit allows. COUNT and LIST also use older
+        observations, which their answers mention.
         """
         config = self._context.config
         oldest = run.errand.begun.after(-config.look_limits.age)
         if run.check is None and run.step.kind in (StepKind.COUNT, StepKind.LIST):
             return oldest
-        return max(run.begun_stamp.after(-config.fresh_looks), oldest)
+        return max(run.begun_stamp.after(-LOOP_FRESH_LOOKS), oldest)
 
     def experts_for(self, step: Step) -> tuple[str, ...]:
-        """The experts that have something to say to a step: without a target, only the explorer."""
+        """Return the experts to ask for a step: all for FIND, else the explorer alone."""
         experts = self._context.experts
         return experts if step.kind is StepKind.FIND or FRONTIER not in experts else (FRONTIER,)
 
     def answers(self, run: DirectiveRun) -> dict[str, Answer]:
-        """The answers that count in the open epoch, by expert."""
+        """Return the valid answers to the current round of requests, by expert."""
         return run.requests.take(self._context.now, partial(self._objection, run))
 
     def _objection(self, run: DirectiveRun, heard: HeardAnswer) -> str:
-        """Return why an answer is of no use any more; "" where it still holds."""
+        """Return why an answer is no longer valid; "" if it is."""
         context, identity = self._context, heard.answer.entity_id if isinstance(heard.answer, Proposal) else 0
         label = heard.asked.labels.get(identity, "")
         if context.search.is_another(run, identity, label):
@@ -97,16 +109,16 @@ class Inquiry:
             )
         if not heard.is_late:
             return ""
-        return late_objection(heard, context.now, run.step_index, context.facts, context.config)
+        return late_objection(heard, context.now, run.step_index, context.facts)
 
     def is_sure(self, run: DirectiveRun, proposals: list[Proposal]) -> bool:
-        """Whether a target is known and one of the proposals heads for it."""
+        """Return whether a target is known and one of the proposals heads for it."""
         context = self._context
         accepted = context.search.accepted(context.search.look(run))
         return any(heads_for(proposal, accepted, context.config) for proposal in proposals)
 
     def admit(self, run: DirectiveRun, view: TargetView) -> Admission:
-        """Every expert's answer, judged."""
+        """Return for every expert's answer whether the policy may choose it."""
         facts = self._context.facts
         avoid: tuple[tuple[Entity, float], ...] = ()
         if facts.mirror is not None:
@@ -119,10 +131,10 @@ class Inquiry:
         )
 
     def _verdict(self, run: DirectiveRun, view: TargetView, proposal: Proposal) -> Verdict:
-        """Return the verdict on a proposal's trace.
+        """Return the validator's verdict on a proposal.
 
-        A goal that cannot be reached is left out of the next requests, until the map around it changes: its expert
-        would propose it again, and no other place of the same thing.
+        An unreachable goal is excluded until the map around it changes. Otherwise its expert would propose it again
+        instead of another viewpoint of the same object.
         """
         context = self._context
         verdict = context.verdict(run.step, proposal, view)
@@ -131,28 +143,30 @@ class Inquiry:
         return verdict
 
     def gave_way(self, run: DirectiveRun, admission: Admission) -> bool:
-        """Whether one of several candidates has no viewpoint, so that another is looked at next."""
+        """Set the nearest ambiguous candidate aside if no viewpoint of it is reachable. Return whether one
+        was set aside, so that another candidate is visited next.
+        """
         facts = self._context.facts
         if admission.rejection(SEMANTIC_MAP) is not RejectionReason.NO_VIEWPOINT:
             return False
         return run.errand.doubt.give_way(facts.entities, facts.known_pose)
 
 
-_TRIED_TARGETS = 3  # known targets that the loop itself looks for viewpoints of, best first
+_TRIED_TARGETS = 3  # known targets whose viewpoints the loop itself searches, best first
 
 
 class KnownTarget:
-    """Sends the robot to a target that the map knows."""
+    """Sends the robot to a target that is in the map."""
 
     def __init__(self, tools: Tools) -> None:
         self._context, self._transitions = tools.context, tools.transitions
 
     def head_for(self, run: DirectiveRun, admission: Admission, view: TargetView) -> bool:
-        """Whether the robot goes to a known target on its own, because the expert for it is late or broken, or because
-        a person pointed at one that the experts do not go to.
+        """Send the robot to a known target if the target's expert is late or broken, or if the experts ignore a
+        target that a person pointed at. Return whether a goal was sent.
 
-        Where none is known, an entity nearby that may turn out to be one from closer will do. The open decision stays
-        open and is credited with the result: it brought the target into view.
+        If no target is known, a nearby possible match is used. The open decision stays open and is credited with the
+        result, since it brought the target into view.
         """
         late = any(arm.is_silent and arm.expert != FRONTIER for arm in admission.arms)
         if not late and not view.is_accepted(run.errand.pointed):
@@ -163,7 +177,7 @@ class KnownTarget:
             return False
         likely = accepted or self._context.search.promising(run, view)
         found = self._viewpoint_of(run, likely[:_TRIED_TARGETS])
-        if found is None or (not accepted and found[2] > config.promising_reach):
+        if found is None or (not accepted and found[2] > LOOP_PROMISING_REACH):
             return False
         entity, goal, length = found
         assert run.requests.request is not None
@@ -181,7 +195,9 @@ class KnownTarget:
     def _viewpoint_of(
         self, run: DirectiveRun, entities: list[Entity]
     ) -> tuple[Entity, np.ndarray, float] | None:
-        """The entity that is faced after the shortest way, the pose (3,) for it, and the way's length in metres."""
+        """Return the entity with the shortest path to a viewpoint, the viewpoint (3,) and the path length in metres;
+        None if no entity can be faced.
+        """
         facts = self._context.facts
         config = self._context.config
         reach = Reach(facts.known_grid, facts.known_pose, config.reach)
@@ -190,9 +206,7 @@ class KnownTarget:
         for entity in entities:
             box, views = (entity.box_min, entity.box_max), [view.map_from_camera for view in entity.views]
             try:
-                found = place_to_face(
-                    reach, pose, box, views, tried, config.viewpoints, config.approach, facts.mirror
-                )
+                found = place_to_face(reach, pose, box, views, tried, config.viewpoints, facts.mirror)
             except NoViewpoint:
                 continue
             if found.path_length < (best[2] if best is not None else math.inf):
@@ -201,7 +215,9 @@ class KnownTarget:
 
 
 class DecidingState:
-    """Leaves by `choose`, `send` (a goal of the activity's own, or a target that the map knows), `wait` or `finish`."""
+    """State in which the experts are asked and the policy chooses. Left by `choose`, `send` (a goal of the
+    activity, or a known target), `wait` or `finish`.
+    """
 
     def __init__(self, tools: Tools, activities: Activities) -> None:
         self._tools, self._activities = tools, activities
@@ -213,7 +229,7 @@ class DecidingState:
         )
 
     def step(self, run: DirectiveRun) -> None:
-        """Ask where nothing was asked; decide when the answers are due."""
+        """Ask the experts if no request is open; decide when the answers are due."""
         if self._tools.trip.turned_back(run):
             return
         facts, now = self._context.facts, self._context.now
@@ -252,22 +268,21 @@ class DecidingState:
             self._nothing_to_do(run, admission, view)
 
     def _note_barred(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
-        """Note since when a target is known to which no way leads, or that was given up."""
+        """Note whether every known target is unreachable or given up, and since when."""
         no_way = admission.rejection(SEMANTIC_MAP) is RejectionReason.NO_VIEWPOINT
         run.errand.note_barred(no_way if view.accepted else bool(run.errand.given_up), self._context.now)
 
     def _wait_for_map(self, run: DirectiveRun) -> None:
         context = self._context
-        timeout = context.config.no_map_timeout
-        if context.now - run.started <= timeout:
+        if context.now - run.started <= context.config.no_map_timeout:
             return
         code, message = ErrorCode.TF_ERROR, "The robot's pose in the map is not known."
         if context.facts.grid is None:
-            code, message = ErrorCode.NO_MAP, f"No grid came in {timeout:.0f} s."
+            code, message = ErrorCode.NO_MAP, f"No grid came in {context.config.no_map_timeout:.0f} s."
         self._transitions.finish(run, code, message)
 
     def _choose(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
-        """Take one of the admitted proposals; it is validated next."""
+        """Let the policy choose one of the admitted proposals; it is validated next."""
         context = self._context
         request, asked = run.requests.request, run.requests.asked_at
         assert request is not None
@@ -280,29 +295,31 @@ class DecidingState:
         self._transitions.choose(run, Choice(decision, proposal, view))
 
     def _still_looks(self, run: DirectiveRun) -> bool:
-        """Return whether what the last goal shows may not have been told yet: the robot still drives to it, or its
-        images are being looked at.
+        """Return whether the last goal may still yield detections: the robot still drives to it, or its
+        images are being processed.
         """
-        config, navigation = self._context.config, run.under_way.navigation
+        navigation = run.under_way.navigation
         if navigation is not None and navigation.passed:
             return True
-        return self._context.now - run.errand.shown_at <= config.look_time + config.settle_time
+        return self._context.now - run.errand.shown_at <= LOOP_LOOK_TIME + LOOP_SETTLE_TIME
 
     def _nothing_to_do(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
-        """No expert has an admissible proposal: wait, try excluded goals once more, or give up."""
+        """Handle a round of requests without an admissible proposal: return to the charger, wait, end the
+        exploration, or give up.
+        """
         context = self._context
         run.requests.close()
         if any(arm.refusal == TraceError.ENERGY for arm in admission.arms):
             self._tools.trip.turn_back(run)
             return
         if admission.rejection(FRONTIER) is RejectionReason.EXPLORED and self._still_looks(run):
-            self._transitions.redecide(run, context.config.retry_interval)
+            self._transitions.redecide(run, LOOP_RETRY_INTERVAL)
             return
         if admission.rejection(FRONTIER) is RejectionReason.EXPLORED:
             run.errand.explored_at = context.now if run.errand.explored_at is None else run.errand.explored_at
             self._activities.of(run).explored(run, admission, view)
             return
-        self._transitions.redecide(run, context.config.retry_interval)
+        self._transitions.redecide(run, LOOP_RETRY_INTERVAL)
         if run.errand.idle_for(context.now) > context.config.no_expert_timeout:
             reasons = "; ".join(f"{arm.expert}: {arm.reason}" for arm in admission.arms)
             self._transitions.finish(
@@ -311,13 +328,15 @@ class DecidingState:
 
 
 class ValidatingState:
-    """Leaves by `send` in the tick in which it was entered, so that what was checked still holds."""
+    """State in which the chosen goal is validated. Left by `send` in the same tick in which it began, so that
+    the checked facts still hold.
+    """
 
     def __init__(self, tools: Tools) -> None:
         self._context, self._transitions = tools.context, tools.transitions
 
     def step(self, run: DirectiveRun) -> None:
-        """Go where the choice leads."""
+        """Send the chosen goal."""
         context, choice = self._context, run.under_way.choice
         assert choice is not None
         decision, proposal, view = choice.decision, choice.proposal, choice.view

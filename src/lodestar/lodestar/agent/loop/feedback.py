@@ -1,4 +1,4 @@
-"""Feedback of the directive that runs, for the client of the action."""
+"""Feedback on the running directive, for the client of the action."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lodestar.agent.errands.words import directive_in_words
 
 
 def feedback_of(context: LoopContext) -> Feedback:
-    """Return the state, the goal and the reason."""
+    """Return the feedback on the running directive: state, goal, reason, distances and coverage."""
     facts, run = context.facts, context.run
     navigation = None if run is None else run.under_way.navigation
     proposal = None if navigation is None else navigation.proposal
@@ -34,7 +34,7 @@ def feedback_of(context: LoopContext) -> Feedback:
 
 
 def _phase(context: LoopContext) -> str:
-    """Return the state's name, while the robot drives that of its purpose."""
+    """Return the name of the state; while the robot drives, the purpose of the drive."""
     navigation = None if context.run is None else context.run.under_way.navigation
     if navigation is None or context.state is not State.NAVIGATING:
         return context.state.name

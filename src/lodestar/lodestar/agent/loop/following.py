@@ -1,4 +1,4 @@
-"""Places that the loop keeps move with the part of the map that they lie in (ADR 0095)."""
+"""Updates of stored places when a loop closure moves the part of the map around them (ADR 0095)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ import numpy as np
 from lodestar.agent.errands.context import LoopContext
 from lodestar.geometry.corrections import Anchor
 from lodestar.geometry.map_correction import MapCorrection
-from lodestar.geometry.poses import planar_transform, yaw_of
+from lodestar.geometry.poses import planar_pose, planar_transform
 
 
 class MapFollower:
-    """Moves the goal under way, places that people named as numbers, the robot's first place and where the directive
-    began.
+    """Moves the current goal, named poses, the robot's first pose and the begin of the directive when the map is
+    corrected.
     """
 
     def __init__(self, context: LoopContext) -> None:
         self._context, self._anchor = context, Anchor()
 
     def take(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray, stamp: float) -> None:
-        """Note map <- odom and where the robot is in odom, (4, 4) each; poses that are not finite are dropped."""
+        """Store the transform map <- odom and the robot's pose in odom, (4, 4) each, and apply a correction;
+        non-finite poses are ignored.
+        """
         with (
             suppress(ValueError),
             self._anchor.correction(map_from_odom, odom_from_sensor, stamp) as correction,
@@ -47,6 +49,7 @@ class MapFollower:
 
 
 def moved_pose(pose: np.ndarray, correction: MapCorrection) -> np.ndarray:
-    """Return where a pose (3,) x, y, yaw in map lies now, by the part of the map that it lies in; NaN = any yaw."""
-    moved = correction.at_place(pose[:2]) @ planar_transform(*pose)
-    return np.array([moved[0, 3], moved[1, 3], yaw_of(moved)])
+    """Return the new position in map of a pose (3,) x, y, yaw, after the correction of its part of the map.
+    NaN yaw = any heading.
+    """
+    return planar_pose(correction.at_place(pose[:2]) @ planar_transform(*pose))

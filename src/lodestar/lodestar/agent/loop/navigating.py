@@ -1,4 +1,4 @@
-"""State NAVIGATING: the navigator has a goal; hear its news, and watch whether the goal is still worth it."""
+"""State NAVIGATING: process the navigator's reports, and check whether its goal is still worth reaching."""
 
 from __future__ import annotations
 
@@ -24,7 +24,12 @@ from lodestar.agent.errands.commands import CancelGoal, NavigationEvent, Navigat
 from lodestar.agent.errands.errand import UNREACHABLE, UNSURE, Failure, Navigation
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import name_of
-from lodestar.agent.facts.config import LoopConfig
+from lodestar.agent.facts.config import (
+    LOOP_RETRY_INTERVAL,
+    LOOP_REVIEW_DISTANCE,
+    LOOP_SAME_GOAL_DISTANCE,
+    LOOP_SETTLE_TIME,
+)
 from lodestar.agent.facts.errors import ErrorCode, is_controller_stuck
 from lodestar.agent.facts.times import NEVER
 from lodestar.agent.loop.deciding import Inquiry
@@ -36,19 +41,33 @@ from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.outcomes import Result
 from lodestar.worldmodel.recovery_places import retreat
 
-_PASSED = 20  # goals that were passed, newest, to which the robot goes all the way when they are chosen again
-_OWN = (HOME, CHARGER, PLACE, ASIDE, LOOK)  # proposers of goals of the loop's own
+# contacts on one drive from which the goal is given up and its failure diagnosed (ours)
+RECOVERY_MAX_CONTACTS = 3
+LOOP_MAX_NAVIGATION_FAILURES = 6  # failed drives in a row, at different goals (ours)
+# On the way to a goal.
+LOOP_TARGET_CHECK_INTERVAL = 0.5  # s between looks at the scene (ours)
+LOOP_REVIEW_INTERVAL = 2.0  # s between requests whether an exploration goal is still worth reaching (ours)
+# A goal that only serves as a viewpoint counts as reached within this distance and this angle; the next goal
+# is then chosen while the robot moves (ours: a second of driving, and less than half of a camera's width).
+LOOP_PASS_DISTANCE = 0.5  # m from such a goal
+LOOP_PASS_ANGLE = math.radians(35.0)  # rad of turn left at such a goal
+LOOP_SWITCH_INTERVAL = 4.0  # s between two switches of the target (ours)
+LOOP_RETREAT_DISTANCE = 0.45  # m of a step aside after two failures without motion (ours)
+LOOP_MAX_RETREATS = 4  # steps aside at one place (ours)
+
+_PASSED = 20  # number of newest passed goals that are driven to fully when chosen again
+_OWN = (HOME, CHARGER, PLACE, ASIDE, LOOK)  # proposers of the loop's own goals
 
 
 class NavigatorNews:
-    """Draws the consequences of what the navigator says, and of its silence."""
+    """Processes the navigator's reports, and its silence."""
 
     def __init__(self, tools: Tools, activities: Activities) -> None:
         self._tools, self._activities = tools, activities
         self._context, self._transitions = tools.context, tools.transitions
 
     def hear(self, run: DirectiveRun) -> None:
-        """Take in every event since the last tick, in order."""
+        """Process the navigator's reports since the last tick, in order."""
         events, run.under_way.events = run.under_way.events, []
         for event in events:
             navigation = run.under_way.navigation
@@ -77,13 +96,15 @@ class NavigatorNews:
             self.failed(run, navigation, why, blocked, event.error_code)
 
     def _is_quick(self, run: DirectiveRun, navigation: Navigation) -> bool:
-        """Return whether the next goal is chosen at once where a goal was only there to see something from it."""
+        """Return whether to choose the next goal at once: this goal only served as a viewpoint, and no expert
+        takes long to judge its image.
+        """
         return _only_shows(navigation.proposal) and not run.requests.views_take_time(self._context.now)
 
     def failed(
         self, run: DirectiveRun, navigation: Navigation, why: str, blocked: bool = False, code: int = 0
     ) -> None:
-        """Diagnose why the goal was not reached, unless the robot already faces a target from where it stands.
+        """Diagnose why the goal was not reached, unless the robot already faces a target from its position.
 
         blocked: the navigator tried to move and could not. code: the navigator's own, 0 = the loop gave the goal up.
         """
@@ -98,10 +119,10 @@ class NavigatorNews:
         run.under_way.navigation = None
         if navigation.proposal.expert == ASIDE:
             if not self._step_aside(run, navigation.start):
-                self._transitions.redecide(run, config.retry_interval)
+                self._transitions.redecide(run, LOOP_RETRY_INTERVAL)
             return
         if navigation.proposal.expert == LOOK and run.under_way.case is not None:
-            # look on from where the robot stands
+            # continue looking from the robot's position
             self._tools.outcomes.end_look(run, Result.ROLLED_BACK, why)
             self._transitions.diagnose(run, run.under_way.case)
             return
@@ -112,13 +133,14 @@ class NavigatorNews:
     def leave_out(
         self, run: DirectiveRun, proposal: Proposal, start: np.ndarray, why: str, blocked: bool = False
     ) -> None:
-        """Exclude the goal until the map around it changes, and decide anew; step aside, or give up, after too many.
+        """Exclude the goal until the map around it changes, and decide again; after too many failures step aside or
+        give up.
 
-        start: (3,), where the robot was when it got the goal. A robot that cannot turn where it stands cannot turn
-        another way there either: it steps aside at once.
+        start: (3,), the robot's pose when the goal was sent. A robot that cannot turn at its position steps aside at
+        once, because no other turn would work there.
         """
         context = self._context
-        config, facts = context.config, context.facts
+        facts = context.facts
         view = self._context.search.look(run)
         run.errand.failures += 1
         run.errand.last_failure = why
@@ -127,17 +149,17 @@ class NavigatorNews:
         entity = facts.entity(proposal.entity_id)
         if entity is not None:
             run.errand.spend_viewpoint(entity.id, UNREACHABLE if view.is_accepted(entity.id) else UNSURE)
-        if run.errand.failures >= config.max_navigation_failures:
+        if run.errand.failures >= LOOP_MAX_NAVIGATION_FAILURES:
             self._give_up(run, proposal, why)
             return
-        turning = math.dist(proposal.goal[:2], start[:2]) < config.same_goal_distance
+        turning = math.dist(proposal.goal[:2], start[:2]) < LOOP_SAME_GOAL_DISTANCE
         if (run.errand.failures > 1 or (blocked and turning)) and self._step_aside(run, start):
             return
         run.text = f"That goal failed ({why}); choosing another."
-        self._transitions.redecide(run, config.retry_interval)
+        self._transitions.redecide(run, LOOP_RETRY_INTERVAL)
 
     def unavailable(self, run: DirectiveRun, message: str) -> None:
-        """No navigator takes goals: wait for one, and end the directive when none comes."""
+        """Wait for a navigator that accepts goals; end the directive if none does within `navigator_timeout`."""
         context = self._context
         if run.errand.unavailable_since is None:
             run.errand.unavailable_since = context.now
@@ -150,24 +172,26 @@ class NavigatorNews:
         run.text = f"Waiting for the navigator{detail}."
         run.under_way.navigation = None
         self._context.account.close(Outcome.ABORTED)
-        self._transitions.redecide(run, context.config.retry_interval)
+        self._transitions.redecide(run, LOOP_RETRY_INTERVAL)
 
     def _give_up(self, run: DirectiveRun, proposal: Proposal, why: str) -> None:
-        """The robot failed at too many goals in a row."""
+        """Give up after too many consecutive failed goals."""
         if proposal.expert == CHARGER:
             self._tools.trip.give_up(run, why)
         else:
             self._activities.of(run).unreachable(run, why)
 
     def _step_aside(self, run: DirectiveRun, start: np.ndarray) -> bool:
-        """Whether the robot, which has not moved from `start` (3,) since it got the goal, was told to step aside."""
-        config, facts = self._context.config, self._context.facts
-        if math.dist(facts.known_pose[:2], start[:2]) > config.retreat_distance / 2.0:
+        """Step aside if the robot has not moved from `start` (3,) since it got the goal. Return whether a goal was
+        sent.
+        """
+        facts = self._context.facts
+        if math.dist(facts.known_pose[:2], start[:2]) > LOOP_RETREAT_DISTANCE / 2.0:
             run.errand.retreats = []
             return False
-        if len(run.errand.retreats) >= config.max_retreats:
+        if len(run.errand.retreats) >= LOOP_MAX_RETREATS:
             return False
-        goal = retreat(facts.known_grid, facts.known_pose, config.retreat_distance, run.errand.retreats)
+        goal = retreat(facts.known_grid, facts.known_pose, LOOP_RETREAT_DISTANCE, run.errand.retreats)
         if goal is None:
             return False
         run.errand.retreats.append(goal)
@@ -175,7 +199,9 @@ class NavigatorNews:
 
 
 class NavigatingState:
-    """Leaves by `send` (a nearer goal for the same target), `redecide`, or what the news brings."""
+    """State in which the robot drives to a goal. Left by `send` (a nearer goal for the same target),
+    `redecide`, or a report of the navigator.
+    """
 
     def __init__(self, tools: Tools, activities: Activities, news: NavigatorNews) -> None:
         self._tools, self._activities, self._news = tools, activities, news
@@ -183,7 +209,7 @@ class NavigatingState:
         self._inquiry = Inquiry(tools.context)
 
     def step(self, run: DirectiveRun) -> None:
-        """Look whether the goal that is under way is still worth it."""
+        """Check whether the current goal is still worth reaching."""
         if self._tools.trip.turned_back(run):
             return
         navigation, now = run.under_way.navigation, self._context.now
@@ -194,7 +220,7 @@ class NavigatingState:
             return
         if self._is_shown(run, navigation):
             return
-        if now - run.under_way.last_check >= self._context.config.target_check_interval:
+        if now - run.under_way.last_check >= LOOP_TARGET_CHECK_INTERVAL:
             run.under_way.last_check = now
             if self._vanished(run, navigation):
                 return
@@ -204,8 +230,9 @@ class NavigatingState:
         self._review(run, navigation)
 
     def is_given_up(self, run: DirectiveRun) -> bool:
-        """Return whether the goal under way was given up now: no word of it comes, it takes too long, or the robot is
-        stuck, held or lost. Holds for a goal that the robot drives to while the next one is decided on, too.
+        """Give up the goal if the navigator is silent or too slow, or if the robot is stuck, caught on an
+        obstacle or lost. Return whether it was given up. Also called while the next goal is being decided and
+        the robot drives on.
         """
         navigation, context = run.under_way.navigation, self._context
         if navigation is None or context.facts.pose is None:
@@ -228,15 +255,21 @@ class NavigatingState:
         return True
 
     def _touches(self, run: DirectiveRun) -> bool:
-        """Return whether the robot was held too often on this drive; the navigator might go on trying for minutes."""
+        """Return whether the robot had too many contacts on this drive; the navigator itself might try for
+        minutes.
+        """
         config, action = self._context.config.recovery, run.under_way.action
         contacts = self._context.facts.contacts
         return (
-            action is not None and config.enabled and contacts.count - action.contacts >= config.max_contacts
+            action is not None
+            and config.enabled
+            and contacts.count - action.contacts >= RECOVERY_MAX_CONTACTS
         )
 
     def _is_lost(self, run: DirectiveRun, navigation: Navigation) -> bool:
-        """Return whether the pose jumped, or a thing is driven to without sight, so that the robot stands now."""
+        """Diagnose a pose jump, or a drive to an object without images. Return whether the robot stopped for a
+        diagnosis.
+        """
         context, action = self._context, run.under_way.action
         outcomes = self._tools.outcomes
         if action is None or not context.config.recovery.enabled:
@@ -250,7 +283,7 @@ class NavigatingState:
         return self._transitions.diagnosed(run, failure, navigation.proposal, why)
 
     def _vanished(self, run: DirectiveRun, navigation: Navigation) -> bool:
-        """Return whether the target is verified gone, which is diagnosed at once."""
+        """Diagnose the case that the target is verified gone. Return whether a diagnosis began."""
         action, evidence = run.under_way.action, self._tools.outcomes.evidence
         if action is None or action.entity_id not in action.fitting:
             return False
@@ -260,13 +293,15 @@ class NavigatingState:
         return self._transitions.diagnosed(run, Failure.VANISHED, navigation.proposal, why)
 
     def _halt(self, run: DirectiveRun, reason: str) -> None:
-        """Take the goal back from the navigator."""
+        """Cancel the navigator's goal."""
         if run.under_way.navigation is not None:
             self._context.commands.append(CancelGoal(reason))
             run.under_way.navigation = None
 
     def _target_news(self, run: DirectiveRun, navigation: Navigation) -> bool:
-        """Whether the scene now says to go elsewhere: a target or a better one appeared, or this one is gone."""
+        """Return whether the scene requires a new decision: a target or a better one appeared, or the current one is
+        gone.
+        """
         context = self._context
         news = self._activities.of(run).news(run)
         if news:
@@ -277,7 +312,7 @@ class NavigatingState:
         since = context.now - run.errand.last_decision
         if accepted and not heads_for(navigation.proposal, accepted, context.config):
             new = {entity.id for entity in accepted} - run.errand.known_targets
-            if new or since > 3.0 * context.config.review_interval:
+            if new or since > 3.0 * LOOP_REVIEW_INTERVAL:
                 run.text = f"{name_of(accepted[0])} may be it; deciding anew."
                 return True
         entity = context.facts.entity(navigation.proposal.entity_id)
@@ -286,9 +321,9 @@ class NavigatingState:
             return True
         if entity is None or not view.is_accepted(entity.id):
             return False
-        if since >= context.config.switch_interval:
+        if since >= LOOP_SWITCH_INTERVAL:
             pose, left = context.facts.known_pose, navigation.distance_remaining
-            better = better_target(view, entity, accepted, pose, left, context.config)
+            better = better_target(view, entity, accepted, pose, left)
             if better is not None:
                 run.text = f"{name_of(better[0])} is {better[1]}; deciding anew."
                 return True
@@ -296,8 +331,9 @@ class NavigatingState:
         return False
 
     def _is_shown(self, run: DirectiveRun, navigation: Navigation) -> bool:
-        """Return whether the goal was left on the way: the target was seen for long enough from where it can be
-        claimed, which is verified at once, or a goal that is for no entity has shown what it was for.
+        """End the drive early if its purpose is met. Return whether it ended. A target that was faced long
+        enough is verified at once; a viewpoint goal without an entity counts as reached once the place to
+        view is in view.
         """
         context = self._context
         facts, config = context.facts, context.config
@@ -310,7 +346,7 @@ class NavigatingState:
             if navigation.facing[0] != faced.id:
                 navigation.facing = (faced.id, facts.stamp)
             since = navigation.facing[1]
-            if facts.last_seen(faced) <= since.after(config.settle_time):
+            if facts.last_seen(faced) <= since.after(LOOP_SETTLE_TIME):
                 return False
             context.commands.append(CancelGoal("the target is in front of the robot"))
             self._transitions.arrive(run, navigation, since)
@@ -321,22 +357,24 @@ class NavigatingState:
             return False
         goal, pose = navigation.proposal.goal, facts.known_pose
         away, turned = apart(pose, goal)
-        angle = min(config.pass_angle, config.look_limits.fov / 2.0)  # it is in view
-        if away > config.pass_distance or turned > angle:
+        angle = min(LOOP_PASS_ANGLE, config.look_limits.fov / 2.0)  # in view
+        if away > LOOP_PASS_DISTANCE or turned > angle:
             return False
-        around = navigation.distance_remaining > 2.0 * config.pass_distance  # False for NaN
+        around = navigation.distance_remaining > 2.0 * LOOP_PASS_DISTANCE  # False for NaN
         if around or not line_of_sight(facts.known_grid, pose[:2], np.asarray(goal)[None, :2])[0]:
             return False  # behind a wall
-        if any(apart(goal, one)[0] < config.same_goal_distance for one in run.errand.passed[-_PASSED:]):
-            return False  # what it was to show was not seen from here
+        if any(apart(goal, one)[0] < LOOP_SAME_GOAL_DISTANCE for one in run.errand.passed[-_PASSED:]):
+            return False  # its subject was not seen from here before
         self._transitions.pass_by(run, navigation)
         return True
 
     def _follow_map(self, run: DirectiveRun, navigation: Navigation) -> bool:
-        """Return whether the goal, moved by closed loops, was sent or is decided on anew; small moves add up."""
+        """Send the goal's new position once map corrections have moved it far enough; if the validator
+        refuses it, decide again. Return False if the goal was not moved far enough.
+        """
         goal = navigation.moved
         assert goal is not None
-        if apart(goal, navigation.proposal.goal)[0] < self._context.config.same_goal_distance:
+        if apart(goal, navigation.proposal.goal)[0] < LOOP_SAME_GOAL_DISTANCE:
             return False
         navigation.moved, proposal = None, replace(navigation.proposal, goal=goal)
         if not self._transitions.send(run, proposal, self._context.next_epoch()).accepted:
@@ -345,7 +383,7 @@ class NavigatingState:
         return True
 
     def _stop_short(self, run: DirectiveRun, navigation: Navigation, entity: Entity) -> None:
-        """Replace the goal by the robot's own place where the target can be faced from there."""
+        """Replace the goal by the robot's position if the target can be faced from there."""
         context = self._context
         facts = context.facts
         if navigation.shortened or not navigation.accepted:
@@ -365,7 +403,7 @@ class NavigatingState:
         run.under_way.navigation.shortened = True
 
     def _review(self, run: DirectiveRun, navigation: Navigation) -> None:
-        """Ask the explorer on the way whether its goal is still worth it; decide anew where it is not."""
+        """Ask the explorer while driving whether its goal is still worth reaching; decide again if it is not."""
         context = self._context
         proposal, requests = navigation.proposal, run.requests
         if requests.request is not None and requests.is_review:
@@ -373,28 +411,28 @@ class NavigatingState:
                 return
             answer = self._inquiry.answers(run).get(FRONTIER)
             requests.close()
-            if answer is not None and _is_elsewhere(answer, proposal, context.config):
+            if answer is not None and _is_elsewhere(answer, proposal):
                 run.text = "I have seen what I was going to look at; choosing the next place."
                 self._transitions.redecide(run)
         elif (
             proposal.expert == FRONTIER
             and proposal.action is ActionKind.GO
-            and context.now - run.under_way.last_review >= context.config.review_interval
+            and context.now - run.under_way.last_review >= LOOP_REVIEW_INTERVAL
         ):
             run.under_way.last_review = context.now
             self._inquiry.ask(run, self._activities.of(run), review=True)
 
 
 def _only_shows(proposal: Proposal) -> bool:
-    """Return whether a goal is only there to see something from it. A place where something was last seen is looked at
-    for long enough to tell that it is gone.
+    """Return whether a goal only serves as a viewpoint. A place where an object was last seen does not count,
+    because it is observed long enough to verify that the object is gone.
     """
     return not proposal.entity_id and proposal.expert not in (*_OWN, PASSAGE, SEMANTIC_MAP)
 
 
-def _is_elsewhere(answer: Proposal | Rejection, proposal: Proposal, config: LoopConfig) -> bool:
-    """Whether the explorer would now go to another place, or look another way."""
+def _is_elsewhere(answer: Proposal | Rejection, proposal: Proposal) -> bool:
+    """Return whether the explorer would now go to another place or face another direction."""
     if isinstance(answer, Rejection):
         return True
     away, turned = apart(answer.goal, proposal.goal)
-    return away > config.review_distance or turned > math.pi / 2
+    return away > LOOP_REVIEW_DISTANCE or turned > math.pi / 2

@@ -1,7 +1,7 @@
-"""Meaning of a point that a person shows on the map: "that is it".
+"""Meaning of a point on the map that a person indicates as the target.
 
-While something is searched for, the point names the target: the entity there is gone to, and is claimed when it was
-seen again on arrival. Where a directive ended with a question about things, the point chooses one of them.
+During a search the point names the target: the robot goes to the entity there and claims it once it was seen again on
+arrival. After a directive that ended with a question about objects, the point chooses one of them.
 """
 
 from __future__ import annotations
@@ -24,9 +24,15 @@ from lodestar.models.kinship import same_kind
 from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity, EntityState
 
+# m, horizontal, from the point to a choice or to an object of the searched kind (ours)
+POINTING_REACH = 1.0
+# m, horizontal, from the point to any other object, whose label is then corrected (ours: size of a click)
+POINTING_TOUCH = 0.3
+POINTING_APART = 0.15  # m by which one choice must be nearer than the next (ours)
+
 
 class PointingError(IntEnum):
-    """PointOut's error codes."""
+    """Error codes of the service PointOut."""
 
     NOTHING_ASKED = 11030
     NOTHING_NEAR = 11031
@@ -35,7 +41,7 @@ class PointingError(IntEnum):
 
 
 class PointingRefused(LookupError):
-    """The point means nothing now; the message says why and what to do."""
+    """The point has no meaning now; the message says why and how to proceed."""
 
     def __init__(self, code: PointingError, message: str) -> None:
         super().__init__(message)
@@ -44,9 +50,11 @@ class PointingRefused(LookupError):
 
 @dataclass(frozen=True)
 class Pointed:
-    """Meaning of a point. question_id, choice: of the question that it answers, "" and 0 = none.
+    """Meaning of a point on the map that a person indicated. question_id, choice: the question that the point
+    answers and the number of the choice; "" and 0 = none.
 
-    correction: words for the world model about the entity, "" = what is believed of it fits already.
+    correction: a correction of the entity's label for the world model, as a sentence; "" = the label is
+    right.
     """
 
     entity_id: int
@@ -58,7 +66,7 @@ class Pointed:
 
 @dataclass(frozen=True)
 class _Near:
-    """An entity near the point. plan: metres to its box in plan; away: in space."""
+    """An entity near the point. plan: horizontal metres to its box; away: metres to its box in 3D."""
 
     entity: Entity
     plan: float
@@ -66,19 +74,21 @@ class _Near:
 
     @property
     def order(self) -> tuple[float, float, int]:
-        """Nearest first, to a centimetre; of two that hold the point, the smaller, which stands in or on the other."""
+        """Return the sort key: nearest first, to a centimetre; of two boxes that contain the point, the smaller
+        first, because it stands in or on the other.
+        """
         size = float(box_volume(self.entity.box_min, self.entity.box_max))
         return round(self.away, 2), size, self.entity.id
 
 
 class Pointing:
-    """Finds what is meant by a point; a search that runs goes to it."""
+    """Finds what a point that a person indicated on the map means, and directs a running search to it."""
 
     def __init__(self, context: LoopContext) -> None:
-        self._context, self._config = context, context.config.pointing
+        self._context = context
 
     def at(self, point: np.ndarray) -> Pointed:
-        """Return what (3,) in map means, and have a search that runs go to it. Raises PointingRefused."""
+        """Return the meaning of the point (3,) in map, and direct a running search to it. Raises PointingRefused."""
         place = np.asarray(point, np.float64)
         if place.shape != (3,) or not np.isfinite(place).all():
             raise PointingRefused(
@@ -110,13 +120,13 @@ class Pointing:
             )
         near = _by_distance((e for i in numbers if (e := facts.record(i)) is not None), place)
         first = near[0]
-        if first.plan > self._config.reach:
+        if first.plan > POINTING_REACH:
             raise PointingRefused(
                 PointingError.NOTHING_NEAR,
-                f"no choice lies within {self._config.reach:g} m of ({place[0]:.1f}, {place[1]:.1f}); the nearest, "
+                f"no choice lies within {POINTING_REACH:g} m of ({place[0]:.1f}, {place[1]:.1f}); the nearest, "
                 f"{name_of(first.entity)}, is {first.plan:.1f} m away; click on one of them",
             )
-        if len(near) > 1 and near[1].away - first.away < self._config.apart:
+        if len(near) > 1 and near[1].away - first.away < POINTING_APART:
             raise PointingRefused(
                 PointingError.UNCLEAR,
                 f"the point is as near to {name_of(first.entity)} as to {name_of(near[1].entity)}; click on one",
@@ -135,8 +145,8 @@ class Pointing:
         there = (e for e in facts.entities.values() if e.state is not EntityState.ARCHIVED)
         near = _by_distance(there, place)
         kinds = tuple(graph.target.category for graph in step.graphs)
-        touched = [one for one in near if one.plan <= self._config.touch]
-        alike = [one for one in near if one.plan <= self._config.reach and _is_one_of(one.entity, kinds)]
+        touched = [one for one in near if one.plan <= POINTING_TOUCH]
+        alike = [one for one in near if one.plan <= POINTING_REACH and _is_one_of(one.entity, kinds)]
         if not touched and not alike:
             nearest = (
                 f"the nearest is {name_of(near[0].entity)}, {near[0].plan:.1f} m away"
@@ -145,11 +155,11 @@ class Pointing:
             )
             raise PointingRefused(
                 PointingError.NOTHING_NEAR,
-                f"nothing that I know lies within {self._config.touch:g} m of ({place[0]:.1f}, {place[1]:.1f}), and "
-                f"nothing of that kind within {self._config.reach:g} m: {nearest}; click on its box, or again when I "
+                f"nothing that I know lies within {POINTING_TOUCH:g} m of ({place[0]:.1f}, {place[1]:.1f}), and "
+                f"nothing of that kind within {POINTING_REACH:g} m: {nearest}; click on its box, or again when I "
                 "have seen it",
             )
-        exact = [one for one in alike if one.plan <= self._config.touch]
+        exact = [one for one in alike if one.plan <= POINTING_TOUCH]
         entity = (exact or touched or alike)[0].entity
         if run.errand.excluded.get(entity.id) == FOUND:
             raise PointingRefused(
@@ -165,7 +175,9 @@ class Pointing:
 
 
 def _by_distance(entities: Iterable[Entity], place: np.ndarray) -> list[_Near]:
-    """The entities, nearest first. A point on the floor counts for what stands over it."""
+    """Return the entities with their distances, nearest first. The horizontal distance is for points on the
+    floor that mean an object above it.
+    """
     found = [
         _Near(
             entity,
@@ -182,6 +194,8 @@ def _is_one_of(entity: Entity, kinds: tuple[str, ...]) -> bool:
 
 
 def _label_words(step: Step) -> str:
-    """Words that give an entity the label of what a step looks for: "that is a chair"; "" for a picture."""
+    """Return a correction such as "that is a chair", which gives an entity the step's category; "" if the
+    target is given by a picture.
+    """
     graph = step.graphs[0] if step.graphs else None
     return "" if graph is None else f"that is {with_article(clean_text(graph.target.category))}"

@@ -1,4 +1,4 @@
-"""State VERIFYING: the robot stands at a goal and looks before anything is claimed or decided."""
+"""State VERIFYING: the robot stands at a goal and observes before it claims or decides anything."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from lodestar.agent.errands.commands import Choice, OpenQuestion
 from lodestar.agent.errands.errand import BELOW_ACCEPT, FOUND, REACHED, UNCONFIRMED, UNREACHABLE, Failure
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import name_of, nothing_here, place_of, why_not
+from lodestar.agent.facts.config import LOOP_LOOK_TIME, LOOP_SETTLE_TIME, LOOP_SIGHT_MARGIN
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Proposal
 from lodestar.geometry.boxes import nearest_point_on_box
@@ -28,16 +29,25 @@ from lodestar.scene.records import Entity
 from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.outcomes import Look, Result
 
+RECOVERY_TURN_REACH = 6.0  # m to a known object's place within which a turn shows it (ours)
+# s (stamps) before the arrival in which a high target must have been seen (ADR 0006)
+LOOP_SIGHT_BEFORE_ARRIVAL = 1.0
+LOOP_QUESTION_CHOICES = 6  # choices that a question offers at most (ours)
+
 
 class VerifyingState:
-    """Leaves by `redecide`, or by `finish` where the directive is over."""
+    """State in which the robot observes at a goal. Left by `redecide`, or by `finish` at the end of the
+    directive.
+    """
 
     def __init__(self, tools: Tools, activities: Activities) -> None:
         self._tools, self._activities = tools, activities
         self._context, self._transitions = tools.context, tools.transitions
 
     def step(self, run: DirectiveRun) -> None:
-        """Compare what is seen here with what the goal was for."""
+        """Judge the arrival once the robot has observed long enough: claim the target, or give up the goal or
+        viewpoint. Arrivals at places, passages and the charger are handled by their own parts.
+        """
         arrival, context = run.under_way.arrival, self._context
         config, facts = context.config, context.facts
         assert arrival is not None
@@ -58,46 +68,50 @@ class VerifyingState:
         entity = facts.entity(arrival.entity_id)
         if entity is not None:
             self._judge_unfaced(run, arrival, entity, view)
-        elif context.now - arrival.since >= config.look_time:
+        elif context.now - arrival.since >= LOOP_LOOK_TIME:
             if self._diagnosed(run, arrival, Failure.VANISHED, "what I came for is not there any more"):
                 return
             run.errand.goals.exclude(arrival.goal, REACHED, facts.grid)
             self._leave(run, view, nothing_here(run.step))
 
     def _judge_faced(self, run: DirectiveRun, arrival: Arrival, faced: Entity, view: TargetView) -> None:
-        """The robot faces an accepted entity: claim it when it was seen again, give this place up when it was not."""
+        """Claim an accepted entity that the robot faces if it was seen again; give up this viewpoint if it was
+        not.
+        """
         context = self._context
         config, facts = context.config, context.facts
-        settled = arrival.stamp.after(config.settle_time)
+        settled = arrival.stamp.after(LOOP_SETTLE_TIME)
         if facts.last_seen(faced) > settled:
             self._claim_or_compare(run, faced, view)
         elif context.now - arrival.since > config.verify_time:
             camera = config.viewpoints.camera_height
-            high = foot_height(faced, camera) > camera  # the edge of a table may hide it from nearby
+            high = foot_height(faced, camera) > camera  # a table's edge may hide it from nearby
             if faced.id in run.errand.hidden and high:
                 self._claim_or_compare(run, faced, view)
                 return
-            if high and facts.last_seen(faced) > arrival.stamp.after(-config.sight_before_arrival):
-                # the first place from which it is hidden is not the last word
+            if high and facts.last_seen(faced) > arrival.stamp.after(-LOOP_SIGHT_BEFORE_ARRIVAL):
+                # do not exclude it after the first viewpoint from which it is hidden
                 run.errand.hidden.add(faced.id)
             elif self._diagnosed(run, arrival, Failure.NOT_SEEN, f"{name_of(faced)} was not seen again"):
                 return
-            for place in (arrival.goal, facts.known_pose):  # it may have come to stand elsewhere
+            for place in (arrival.goal, facts.known_pose):  # the robot may have stopped elsewhere
                 run.errand.goals.exclude(place, UNCONFIRMED, facts.grid, lasting=True)
             run.errand.spend_viewpoint(faced.id, UNCONFIRMED)
             self._leave(run, view, f"{name_of(faced)} was not seen again from here")
 
     def _judge_unfaced(self, run: DirectiveRun, arrival: Arrival, entity: Entity, view: TargetView) -> None:
-        """The goal was for an entity that is not faced from here: after a while, give up the place or the entity."""
+        """Give up the viewpoint or the entity, after a while, because the robot does not face the goal's
+        entity from here.
+        """
         context = self._context
         config, facts, accepted = context.config, context.facts, view.is_accepted(entity.id)
         seen = facts.last_seen(entity) > arrival.stamp
-        patience = config.look_time if seen and accepted else config.verify_time
+        patience = LOOP_LOOK_TIME if seen and accepted else config.verify_time
         if context.now - arrival.since <= patience:
             return
         run.errand.goals.exclude(arrival.goal, "it does not show the target as it should", context.facts.grid)
-        if accepted:  # known better by now, and not faced from here
-            if faces(arrival.goal, entity, config):  # else it was a place on the way
+        if accepted:  # its position is better known now, and it is not faced from here
+            if faces(arrival.goal, entity, config):  # otherwise the goal was a place on the way
                 run.errand.spend_viewpoint(entity.id, UNREACHABLE)
             self._leave(run, view, f"{name_of(entity)} is not in front of me; trying another place")
         elif not self._diagnosed(run, arrival, Failure.NOT_IT, why_not(entity, view.explanation(entity.id))):
@@ -105,7 +119,7 @@ class VerifyingState:
             self._leave(run, view, why_not(entity, view.explanation(entity.id)))
 
     def _diagnosed(self, run: DirectiveRun, arrival: Arrival, failure: Failure, why: str) -> bool:
-        """Return whether the failure of an arrival at a target that was known to fit is diagnosed now."""
+        """Diagnose a failed arrival at a target that was known to match. Return whether a diagnosis began."""
         action = run.under_way.action
         if action is None or not action.entity_id or action.entity_id not in action.fitting:
             return False
@@ -119,9 +133,10 @@ class VerifyingState:
         self._transitions.redecide(run)
 
     def _claim_or_compare(self, run: DirectiveRun, entity: Entity, view: TargetView) -> None:
-        """Claim the target, unless another is too close to call and is looked at first.
+        """Claim the target (report it as found), unless an ambiguous rival must be visited first.
 
-        Where a second one has appeared since the directive began, either is what the words mean: it is told of.
+        If another match has appeared since the directive began, either is accepted, and the appearance is
+        reported.
         """
         known = self._known_beside(run, entity)
         if known is not None:
@@ -144,7 +159,9 @@ class VerifyingState:
             self._tools.steps.fail(run, ErrorCode.AMBIGUOUS, message, self._question(run))
 
     def _known_beside(self, run: DirectiveRun, entity: Entity) -> Entity | None:
-        """Return the one that was known before the directive, where all others that fit have appeared since."""
+        """Return the only match that was known before the directive, if all other matches have appeared
+        since; else None.
+        """
         evidence, facts = self._tools.outcomes.evidence, self._context.facts
         if run.step.count != 1 or not self._context.config.recovery.enabled:
             return None
@@ -157,20 +174,20 @@ class VerifyingState:
         return original
 
     def _looks_for(self, run: DirectiveRun, known: Entity, other: Entity) -> bool:
-        """Return whether the robot turns to the place of the one that was known, before it says that it moved.
+        """Turn to the place of the known object before it is reported as moved. Return whether the robot turns.
 
-        other: in front of the robot.
+        other: the match in front of the robot.
         """
         context, arrival, action = self._context, run.under_way.arrival, run.under_way.action
-        facts, config = context.facts, context.config
+        facts = context.facts
         if action is None or arrival is None or facts.grid is None or facts.pose is None:
             return False
         nearest = nearest_point_on_box(facts.pose[:2], known.box_min[:2], known.box_max[:2])
         if (
             facts.last_seen(known) > run.begun_stamp
             or run.errand.looks.get(known.id)
-            or math.dist(facts.pose[:2], nearest) > config.recovery.turn_reach
-            or not line_of_sight(facts.grid, facts.pose[:2], nearest[None], config.sight_margin)[0]
+            or math.dist(facts.pose[:2], nearest) > RECOVERY_TURN_REACH
+            or not line_of_sight(facts.grid, facts.pose[:2], nearest[None], LOOP_SIGHT_MARGIN)[0]
         ):
             return False
         run.under_way.action = replace(
@@ -180,15 +197,17 @@ class VerifyingState:
             arrival.expert, action.trace.epoch, arrival.goal, 1.0, "facing it again", other.id
         )
         why = f"another one than {name_of(known)} stands here"
-        looks = (Look.WAIT, Look.FROM_ELSEWHERE)  # neither would tell
+        looks = (Look.WAIT, Look.FROM_ELSEWHERE)  # neither would help
         return self._transitions.diagnosed(
             run, Failure.OTHER, proposal, why, arrived=run.begun_stamp, looks=looks
         )
 
     def _question(self, run: DirectiveRun) -> OpenQuestion:
-        """Ask back which of the rivals is meant; the answer goes on with this step, without the others."""
+        """Return a question that asks the user which of the rivals is meant. Its answer continues this step
+        and excludes the other rivals.
+        """
         context = self._context
-        rivals = [c.entity_id for c in run.errand.doubt.rivals][: context.config.question_choices]
+        rivals = [c.entity_id for c in run.errand.doubt.rivals][:LOOP_QUESTION_CHOICES]
         facts = context.facts
         entities = [entity for i in rivals if (entity := facts.entity(i)) is not None]
         regions = {} if facts.mirror is None else facts.mirror.regions
@@ -203,7 +222,9 @@ class VerifyingState:
         return context.questions.ask(text, choices, context.now)
 
     def _claim(self, run: DirectiveRun, entity: Entity, view: TargetView) -> None:
-        """The target is confirmed: on to the next step, or done."""
+        """Report the confirmed target as found (claim it), and continue with the next step or the next
+        target.
+        """
         context = self._context
         for thing in run.errand.gone.values():
             self._tools.outcomes.note_other(run, thing.entity_id)

@@ -1,1 +1,1 @@
-"""Causes of an action's failure, and the remedies."""
+"""Diagnosis of failed actions, and recoveries."""

@@ -1,4 +1,4 @@
-"""Measures the evidence of a failed action: navigator, way, contacts, pose, inputs, battery, target."""
+"""Measures the evidence of a failed action: navigator, path, contacts, pose, inputs, battery, target."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import SHIFTED, Failure, OpenCase
 from lodestar.agent.errands.run import DirectiveRun
+from lodestar.agent.facts.config import RECOVERY_CAMERA_PATIENCE
 from lodestar.agent.facts.errors import (
     GOAL_REFUSED,
     POSE_REFUSED,
@@ -28,25 +29,24 @@ from lodestar.worldmodel.records import Belief, Phase, Trace, entity_of
 from lodestar.worldmodel.recovery_places import is_hidden
 from lodestar.worldmodel.way_change import Blockage, blockage_of, mismatch
 
-_BESIDE = 0.45  # m from what came into the way within which a thing is taken for it
-_SHOWN = 0.3  # m around a contact in which an obstacle on the grid explains it
-_AROUND = 3.0  # m in which the surroundings are compared after a jump
-_CONTRADICTS = 0.2  # share of the obstacles there that stand where it was free
-_APART = 0.5  # m between two things; nearer, the second may be the first, seen from another side
-_FRESH = 1.0  # s (stamps) before the action within which what was first seen counts as new
+RECOVERY_DRIVE_BLIND_WAY = 2.0  # m that the robot drives on without images, at most (ours)
+
+_BESIDE = 0.45  # m from a blockage within which an object is taken for it
+_SHOWN = 0.3  # m around a contact within which an obstacle on the grid explains it
+_AROUND = 3.0  # m within which the surroundings are compared after a jump
+_CONTRADICTS = 0.2  # share of the obstacles there that stand on formerly free cells
+_APART = 0.5  # m between two objects; nearer, the second may be the first from another side
+_FRESH = 1.0  # s (stamps) before the action within which a first observation counts as new
 
 
 class EvidenceGatherer:
-    """Reads facts about a case from what the loop knows. It changes nothing but the case's first blockage."""
+    """Measures facts about a case from the loop's data. It changes nothing but the case's first blockage."""
 
     def __init__(self, context: LoopContext) -> None:
         self._context = context
 
     def measure(self, run: DirectiveRun, case: OpenCase) -> Evidence:
-        """Return the evidence as it is now.
-
-        The phase in which the action failed says what is worth measuring.
-        """
+        """Return the current evidence. The phase of the failure decides which facts are measured."""
         facts = {
             "stopped_on_way": case.failure in (Failure.STOPPED, Failure.SILENT),
             "arrived": case.failure in (Failure.NOT_SEEN, Failure.NOT_IT),
@@ -59,11 +59,13 @@ class EvidenceGatherer:
         return self.evidence(case, facts)
 
     def evidence(self, case: OpenCase, facts: dict[str, bool]) -> Evidence:
-        """Return measured facts with the discrepancy, the place and the looks of the case."""
+        """Return the measured facts with the case's discrepancy, place and diagnostic observations made so
+        far.
+        """
         return Evidence(self._discrepancy(case), facts, self._where(case), case.looks)
 
     def is_verified_gone(self, entity_id: int) -> bool:
-        """Return whether the scene has looked through the place of an entity."""
+        """Return whether the scene observed that the entity's place is empty."""
         mirror = self._context.facts.mirror
         entity = None if mirror is None else mirror.get(entity_id)
         return entity is not None and entity.state is EntityState.ARCHIVED
@@ -73,7 +75,9 @@ class EvidenceGatherer:
         return self._navigator(case) | self._inputs(run, case) | self._pose(run, case)
 
     def of_way(self, run: DirectiveRun, case: OpenCase) -> dict[str, bool]:
-        """Return the facts about contacts and what came into the way, which say nothing while a jump is not settled."""
+        """Return the facts about contacts and blockages of the path. Blockages are left out while a pose jump
+        is not handled.
+        """
         facts = self._contact(case)
         return facts if self.has_jumped(run) else facts | self._way(case) | self.things_in_way(case)
 
@@ -94,19 +98,19 @@ class EvidenceGatherer:
         if context.config.grid_patience > 0.0:
             facts["ranges_old"] = context.grid_is_old
         if context.facts.sight > NEVER:
-            facts["images_old"] = context.facts.blind_for > context.config.recovery.camera_patience
+            facts["images_old"] = context.facts.blind_for > RECOVERY_CAMERA_PATIENCE
         return facts
 
     def is_blind(self) -> bool:
-        """Return whether the robot drives on without any sight: for too long, and too far for a blank wall."""
+        """Return whether the robot drives without images: for too long, and too far for a blank wall."""
         facts = self._context.facts
         driven = facts.odometer.distance - facts.sighted_until
-        return driven > self._context.config.recovery.drive_blind_way
+        return driven > RECOVERY_DRIVE_BLIND_WAY
 
     def has_jumped(self, run: DirectiveRun) -> bool:
-        """Return whether the pose jumped since the directive began, and that was not settled yet.
+        """Return whether the pose has jumped since the directive began and the jump is not handled yet.
 
-        Until then, places and grids from before the jump say nothing about those after it.
+        Until it is handled, places and grids from before the jump cannot be compared with later ones.
         """
         return self._context.facts.odometer.jumped_at > max(run.begun_stamp, run.jump_settled)
 
@@ -123,7 +127,7 @@ class EvidenceGatherer:
             measures["map_contradicts"] = min(shares) > _CONTRADICTS
         return measures
 
-    # --- the way ----------------------------------------------------------------------------------------------
+    # --- the path ---------------------------------------------------------------------------------------------
 
     def _contact(self, case: OpenCase) -> dict[str, bool]:
         facts = self._context.facts
@@ -145,7 +149,7 @@ class EvidenceGatherer:
         if now is None or before is None or pose is None or goal is None:
             return measured_facts
         was_free, is_free = footprint_free(before, goal), footprint_free(now, goal)
-        if was_free or is_free:  # where it never fitted, nothing has come
+        if was_free or is_free:  # if it never fitted, nothing has changed
             measured_facts["goal_covered"] = not is_free
         blockage = self.blockage(case)
         measured_facts["way_newly_blocked"] = blockage is not None
@@ -161,7 +165,7 @@ class EvidenceGatherer:
         return measured_facts
 
     def blockage(self, case: OpenCase) -> Blockage | None:
-        """Return what has come into the way that was planned when the action began, None where it is free."""
+        """Return the blockage of the path planned when the action began, None if it is free."""
         facts, action = self._context.facts, case.action
         goal = action.trace.action.goal
         if facts.grid is None or action.grid is None or facts.pose is None or goal is None:
@@ -173,9 +177,10 @@ class EvidenceGatherer:
         return blockage_of(action.grid, facts.grid, way, facts.pose)
 
     def things_in_way(self, case: OpenCase) -> dict[str, bool]:
-        """Return of which kind the things are that were first seen where the way is blocked.
+        """Return which kinds of objects were first seen at the blockage.
 
-        That none of a kind is there is known only after a look: a thing takes some images to be confirmed.
+        The absence of a kind is reported only after a diagnostic observation, because an object needs several
+        images to be confirmed.
         """
         if case.blockage is None:
             return {}
@@ -203,7 +208,7 @@ class EvidenceGatherer:
     # --- the target -------------------------------------------------------------------------------------------
 
     def of_target(self, run: DirectiveRun, case: OpenCase) -> dict[str, bool]:
-        """Return the facts about the thing that the action is about."""
+        """Return the facts about the action's entity."""
         action, facts = case.action, self._context.facts
         if not action.entity_id or facts.mirror is None:
             return {}
@@ -229,17 +234,19 @@ class EvidenceGatherer:
         )
         measures["sight_newly_blocked"] = self._hidden(run, case, entity)
         if measures["target_shifted"]:
-            del measures["target_gone"]  # of the place where it stands now; nobody asks for that
+            del measures["target_gone"]  # concerns the new place, for which no diagnosis asks
         return measures
 
     def was_known(self, run: DirectiveRun, entity_id: int) -> bool:
-        """Return whether an entity was there before the directive began."""
+        """Return whether the entity was seen before the directive began."""
         mirror = self._context.facts.mirror
         entity = None if mirror is None else mirror.get(entity_id)
         return entity is not None and Stamp(entity.first_seen) < run.begun_stamp
 
     def twins(self, run: DirectiveRun, entity_id: int) -> list[Entity]:
-        """Return things that fit and were first seen since the directive began, beside one that was known before it."""
+        """Return the matching entities that were first seen since the directive began, at another place than
+        this entity; [] if this entity was not known before.
+        """
         if not self.was_known(run, entity_id):
             return []
         known = self._context.facts.entity(entity_id)
@@ -260,14 +267,14 @@ class EvidenceGatherer:
         return self._context.targets.look(mirror, run.step).is_accepted(entity.id)
 
     def _hidden(self, run: DirectiveRun, case: OpenCase, entity: Entity) -> bool:
-        """Return whether something new stands between the robot and the thing."""
+        """Return whether a new obstacle hides the entity from the robot."""
         facts, grids = self._context.facts, self.grids_before(run, case)
         if facts.grid is None or facts.pose is None:
             return False
         return is_hidden(grids, facts.grid, facts.pose, entity)
 
     def grids_before(self, run: DirectiveRun, case: OpenCase) -> tuple[OccupancyGrid2D, ...]:
-        """Return the grids when this action began, and when the first one about the same thing did."""
+        """Return the grids at the begin of this action and of the first action on the same entity."""
         grids = case.action.grid, run.errand.grids.get(case.action.entity_id)
         return tuple(grid for grid in grids if grid is not None)
 
@@ -288,16 +295,16 @@ class EvidenceGatherer:
         )
 
     def relations(self, trace: Trace, margin: float = 0.0) -> tuple[Belief, ...]:
-        """Return the relations of the thing that a trace is about to those beside it, measured now (`relations_of`)."""
+        """Return the relations of the trace's entity to its neighbours, as measured now (`relations_of`)."""
         context, about = self._context, trace.expectation.about
         entity = context.facts.entity(entity_of(about) or 0)
         if entity is None:
             return ()
         others = context.facts.entities.values()
-        return relations_of(about, entity, others, context.config.validation, margin)
+        return relations_of(about, entity, others, margin)
 
     def _holds(self, belief: Belief) -> bool:
-        """Return whether the geometry does not contradict a relation, and its things are there."""
+        """Return whether the geometry does not contradict a relation and all its objects are present."""
         facts = self._context.facts
         things = [facts.entity(i) for name in belief.arguments if (i := entity_of(name)) is not None]
         present = [one for one in things if one is not None]
@@ -305,7 +312,7 @@ class EvidenceGatherer:
             return False
         if len(present) != 2:
             return True
-        measure = measured(belief.predicate, present[0], present[1], self._context.config.validation)
+        measure = measured(belief.predicate, present[0], present[1])
         return measure is None or measure.holds
 
     def _where(self, case: OpenCase) -> tuple[float, float] | None:

@@ -1,4 +1,4 @@
-"""Ends of actions: committed when what was expected was seen, else diagnosed, corrected and rolled back."""
+"""Ends of actions: committed if the expectation was observed, else diagnosed, corrected and rolled back."""
 
 from __future__ import annotations
 
@@ -13,22 +13,30 @@ from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import Failure, OpenAction, OpenCase
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import directive_in_words, name_of, place_of
-from lodestar.agent.facts.config import RecoveryConfig
 from lodestar.agent.recovery.evidence import EvidenceGatherer
 from lodestar.experts.protocol import Proposal
 from lodestar.scene.records import Entity
 from lodestar.worldmodel.advice import Advice, AdviceQuestion, Adviser, offered_by
 from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay
 from lodestar.worldmodel.cause_table import Recovery
+from lodestar.worldmodel.config import ADVISER_LEAST, ADVISER_THINGS
 from lodestar.worldmodel.diagnosis import diagnose, recovery_of
 from lodestar.worldmodel.discrepancies import DRIFT
 from lodestar.worldmodel.outcomes import ActionOutcome, Cause, Diagnosis, Look, Result
 from lodestar.worldmodel.records import Trace, entity_of
 
+RECOVERY_SURE = 0.6  # probability from which the causes count as told apart (ours)
+RECOVERY_MAX_LOOKS = 3  # looks per failure that tell its causes apart (the bound of the benchmark `recovery`)
+RECOVERY_MAX_RECOVERIES = 5  # recoveries of a step, N_max (VLM-DEWM 4.2.3)
+RECOVERY_MOVING_CLOSED = 30.0  # s for which a path is closed at a person (ours)
+RECOVERY_DOOR_CLOSED = 120.0  # s for which a path is closed at a shut door (ours)
+# s for which a path is closed at an obstacle that the sensors do not see; a free view does not open it (ours)
+RECOVERY_UNSEEN_CLOSED = 600.0
+
 AUTHOR = "recovery"
-_HALF_PANE = 0.45  # m to each side that are closed where nothing is seen: half a door
+_HALF_PANE = 0.45  # m to each side to close at an unseen obstacle: half a door
 _GONE = frozenset({Cause.TARGET_REMOVED, Cause.TARGET_MOVED})
-#: What the grid shows needs no closed way, unless it is to be gone round before it has gone.
+#: Causes that close a path. Obstacles on the grid need no closure, except those to avoid until they leave.
 _WAYS = frozenset({Cause.DOOR_CLOSED, Cause.WAY_BLOCKED_MOVING, Cause.UNSEEN_OBSTACLE})
 
 
@@ -38,15 +46,15 @@ def corrections(
     entity: Entity | None,
     contact: tuple[float, float] | None,
     stamp: float,
-    config: RecoveryConfig,
 ) -> tuple[Amendment, ...]:
-    """Return the amendments of a diagnosis. entity: that the action is about, as it is now; None = it is archived.
+    """Return the corrections of the map that follow from a diagnosis. entity: the action's entity in its
+    current state; None = archived.
 
-    contact: (x, y) in map, where the robot was held. stamp: seconds, now.
+    contact: (x, y) in map, contact point. stamp: seconds, now.
     """
     cause, trace_id, identity = diagnosis.cause, case.action.trace.id, case.action.entity_id
     if cause in _GONE and identity:
-        if entity is not None:  # it was seen in another place: its entity has moved along
+        if entity is not None:  # seen in another place: the entity has moved there
             return ()
         return (Amendment(Change.ARCHIVE, diagnosis.text, AUTHOR, identity, trace_id=trace_id),)
     if cause is Cause.TARGET_MISLABELLED and entity is not None:
@@ -57,19 +65,19 @@ def corrections(
         )
     if cause is Cause.TARGET_OCCLUDED and identity:
         return (Amendment(Change.DOUBT, diagnosis.text, AUTHOR, identity, trace_id=trace_id),)
-    way = _closed(case, cause, contact, stamp, config) if cause in _WAYS else None
+    way = _closed(case, cause, contact, stamp) if cause in _WAYS else None
     return () if way is None else (
         Amendment(Change.CLOSE_WAY, diagnosis.text, AUTHOR, way=way, trace_id=trace_id),
     )  # fmt: skip
 
 
 def _closed(
-    case: OpenCase, cause: Cause, contact: tuple[float, float] | None, stamp: float, config: RecoveryConfig
+    case: OpenCase, cause: Cause, contact: tuple[float, float] | None, stamp: float
 ) -> ClosedWay | None:
     seconds = {
-        Cause.DOOR_CLOSED: config.door_closed,
-        Cause.WAY_BLOCKED_MOVING: config.moving_closed,
-        Cause.UNSEEN_OBSTACLE: config.unseen_closed,
+        Cause.DOOR_CLOSED: RECOVERY_DOOR_CLOSED,
+        Cause.WAY_BLOCKED_MOVING: RECOVERY_MOVING_CLOSED,
+        Cause.UNSEEN_OBSTACLE: RECOVERY_UNSEEN_CLOSED,
     }[cause]
     if cause is Cause.UNSEEN_OBSTACLE:
         if contact is None or case.start is None:
@@ -87,24 +95,21 @@ def _closed(
 
 
 class AdviceSeeker:
-    """Puts a failure to the adviser once, where the diagnosis is not sure, and waits for a bounded time."""
+    """Asks the adviser about a failure once if the diagnosis is uncertain, and waits for a limited time."""
 
     def __init__(self, context: LoopContext, adviser: Adviser) -> None:
         self._context, self._adviser = context, adviser
 
     def seek(self, run: DirectiveRun, case: OpenCase, diagnosis: Diagnosis) -> tuple[bool, Advice | None]:
-        """Return whether the case can go on, and the advice; None where none is needed, or none came in time."""
+        """Return whether the case can continue, and the advice; None if none is needed or none came in time."""
         config, now = self._adviser.config, self._context.now
         if case.asked_advice is None:
-            offered = offered_by(diagnosis, config.least)
-            sure = (
-                bool(diagnosis.causes)
-                and diagnosis.causes[0].probability >= self._context.config.recovery.sure
-            )
+            offered = offered_by(diagnosis, ADVISER_LEAST)
+            sure = bool(diagnosis.causes) and diagnosis.causes[0].probability >= RECOVERY_SURE
             if sure or len(offered) < 2:
                 return True, None
             case.asked_advice = now
-            near = self._near(config.things)
+            near = self._near(ADVISER_THINGS)
             self._adviser.ask(
                 AdviceQuestion(directive_in_words(run.directive), case.why, diagnosis, offered, near)
             )
@@ -115,7 +120,7 @@ class AdviceSeeker:
         return done, advice
 
     def _near(self, most: int) -> tuple[str, ...]:
-        """Return a line for each of the nearest things."""
+        """Return one line for each of the nearest objects."""
         facts = self._context.facts
         if facts.mirror is None or facts.pose is None:
             return ()
@@ -130,14 +135,16 @@ class AdviceSeeker:
 
 @dataclass(frozen=True)
 class Finding:
-    """A diagnosis with what is done about it: a look, or a recovery. recovery: None while advice is waited for."""
+    """A diagnosis with the next measure: a diagnostic observation or a recovery. recovery: None while advice
+    is pending.
+    """
 
     diagnosis: Diagnosis
     recovery: Recovery | None
 
 
 class Outcomes:
-    """Opens an action with its trace, and closes it with an outcome. Every action has one end."""
+    """Opens an action with its trace and closes it with an outcome. Every action ends exactly once."""
 
     evidence_kind = EvidenceGatherer
 
@@ -147,7 +154,7 @@ class Outcomes:
         self._advice = None if context.adviser is None else AdviceSeeker(context, context.adviser)
 
     def begin(self, run: DirectiveRun, trace: Trace) -> None:
-        """An action begins; one that is still open, and a look, were given up for it."""
+        """Open an action. An action or diagnostic observation that is still open is cancelled."""
         self.end_look(run, Result.CANCELLED, "Another goal was chosen instead.")
         self.close(run, Result.CANCELLED, "Another goal was chosen on the way.")
         facts = self._context.facts
@@ -172,19 +179,19 @@ class Outcomes:
         )
 
     def begin_look(self, run: DirectiveRun, trace: Trace) -> None:
-        """A look for a diagnosis begins: an action of its own, while the one that failed stays open."""
+        """Open a diagnostic observation (look) as an action of its own; the failed action stays open."""
         self.end_look(run, Result.CANCELLED, "Another look was chosen.")
         run.under_way.look = trace.id
 
     def end_look(self, run: DirectiveRun, result: Result, text: str) -> None:
-        """End the look that is under way, if there is one. It leaves the constraint state as it is."""
+        """End the current diagnostic observation, if there is one, without changing the constraint state."""
         look, run.under_way.look = run.under_way.look, ""
         if look:
             stamp = self._context.facts.stamp.seconds
             self._context.commands.append(RecordOutcome(ActionOutcome(look, stamp, result, text=text)))
 
     def close(self, run: DirectiveRun, result: Result, text: str = "") -> None:
-        """The action that is open, if there is one, has ended: as expected, unwaited for, or failed undiagnosed."""
+        """Close the open action, if there is one, with a result and without a diagnosis."""
         action, run.under_way.action = run.under_way.action, None
         if action is not None:
             stamp = self._context.facts.stamp.seconds
@@ -199,12 +206,13 @@ class Outcomes:
         looks: tuple[Look, ...] | None = None,
         **more: Any,
     ) -> OpenCase | None:
-        """Return the case of a failed action; None where recovery is off, used up, or no action is open.
+        """Return the case of a failed action; None if recovery is off or used up, or no action is open.
 
-        looks: that are not made any more, None = those that were made. more: further fields of the case.
+        looks: diagnostic observations that must not be made (again); None = those already made for this
+        entity. more: further fields of the case.
         """
         config, action = self._context.config.recovery, run.under_way.action
-        if action is None or not config.enabled or run.errand.recoveries >= config.max_recoveries:
+        if action is None or not config.enabled or run.errand.recoveries >= RECOVERY_MAX_RECOVERIES:
             self.close(run, Result.ROLLED_BACK, why)
             return None
         if looks is None:
@@ -217,12 +225,12 @@ class Outcomes:
         if action is None or not self._context.config.recovery.enabled:
             self.close(run, Result.ROLLED_BACK, why)
             return
-        looks = tuple(Look)[1:]  # none is made
+        looks = tuple(Look)[1:]  # no further look
         case = self._case(run, action, failure, _proposal_of(action, run), why, looks=looks)
         self.find(run, case, asks=False)
 
     def note_other(self, run: DirectiveRun, known_id: int) -> None:
-        """A thing that fits has appeared beside, or in place of, one that was known: tell it, and commit."""
+        """Report a match that appeared beside, or in place of, a known object, and commit the action."""
         action, facts, arrival = run.under_way.action, self._context.facts, run.under_way.arrival
         if action is None or arrival is None:
             return
@@ -237,7 +245,7 @@ class Outcomes:
             "another one that fits has appeared",
         )
         case.arrived = run.begun_stamp
-        diagnosis = diagnose(self.evidence.measure(run, case), sure=self._context.config.recovery.sure)
+        diagnosis = diagnose(self.evidence.measure(run, case), sure=RECOVERY_SURE)
         run.under_way.action = None
         self._record(
             ActionOutcome(
@@ -260,17 +268,18 @@ class Outcomes:
         return OpenCase(action, failure, proposal, why, self._context.now, facts.stamp, start=start, **more)
 
     def find(self, run: DirectiveRun, case: OpenCase, *, asks: bool = True) -> Finding:
-        """Diagnose a case and record it. A look is named only while looks are left.
+        """Diagnose a case and record the diagnosis. Return the finding: the next diagnostic observation, or
+        the recovery if no observation is left or needed.
 
         asks: a language model may be asked, which takes several calls.
         """
         context = self._context
-        config, facts = context.config.recovery, context.facts
+        facts = context.facts
         evidence = self.evidence.measure(run, case)
-        diagnosis = diagnose(evidence, sure=config.sure)
+        diagnosis = diagnose(evidence, sure=RECOVERY_SURE)
         recovery = own = recovery_of(diagnosis)
         entity = facts.entity(case.action.entity_id)
-        looks_on = diagnosis.look is not Look.NONE and len(case.looks) < config.max_looks
+        looks_on = diagnosis.look is not Look.NONE and len(case.looks) < RECOVERY_MAX_LOOKS
         contact = facts.contacts.last
         felt = contact is not None and contact.stamp > case.action.began
         told = ""
@@ -280,7 +289,7 @@ class Outcomes:
                 return Finding(diagnosis, None)
             if advice is not None:
                 recovery, told = advice.recovery, f"; the language model advises {advice}"
-        # Advice moves the robot. It corrects no belief that the evidence does not.
+        # Advice may move the robot. It corrects no belief without evidence.
         undecided = looks_on or own is Recovery.ASK_AGAIN or recovery is not own
         where = contact.xy if felt and contact is not None else None
         amendments = () if undecided else self.amendments(case, diagnosis, where)
@@ -296,10 +305,12 @@ class Outcomes:
     def amendments(
         self, case: OpenCase, diagnosis: Diagnosis, contact: tuple[float, float] | None
     ) -> tuple[Amendment, ...]:
-        """Return the corrections of beliefs. contact: (x, y) in map, where the robot was held."""
-        facts, config = self._context.facts, self._context.config.recovery
+        """Return the corrections of beliefs that follow from a diagnosis. contact: (x, y) in map, contact
+        point.
+        """
+        facts = self._context.facts
         entity = facts.entity(case.action.entity_id)
-        return corrections(case, diagnosis, entity, contact, facts.stamp.seconds, config)
+        return corrections(case, diagnosis, entity, contact, facts.stamp.seconds)
 
     def _record(self, outcome: ActionOutcome) -> None:
         self._context.constraint.end(outcome)
@@ -307,7 +318,7 @@ class Outcomes:
 
 
 def _proposal_of(action: OpenAction, run: DirectiveRun) -> Proposal:
-    """Return what an action carries out: the goal under way, or that of its trace where the robot stands."""
+    """Return the proposal of an action: the current goal, or the goal of its trace if the robot stands."""
     if run.under_way.navigation is not None:
         return run.under_way.navigation.proposal
     trace = action.trace

@@ -1,1 +1,1 @@
-"""Answers to typed questions, executed over memory, scene and regions, with proof (STaR IV-B, V)."""
+"""Answering of typed questions from memory, scene and regions, with proof (STaR IV-B, V)."""

@@ -1,4 +1,4 @@
-"""STaR's loop: a language model asks the memory in at most three rounds; what it says is checked (IV, Fig. 1)."""
+"""STaR's loop: a language model queries the memory in at most three rounds; its claims are verified (IV, Fig. 1)."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ _EXACT = (AnswerType.NUMBER, AnswerType.DURATION, AnswerType.TIME)
 
 
 def make_answer_chat(config: AgentConfig) -> OpenAiChat | None:
-    """Return the model that the configuration names, None for none. A request takes no longer than an answer may.
+    """Return a client of the configured language model, None if there is none.
 
-    It is the one of `eyes`, where that is set, if it is shown pictures.
+    It waits at most `config.seconds` for an answer. If the model gets pictures and a vision endpoint `eyes`
+    is configured, the client uses that endpoint.
     """
     if not config.asks_model:
         return None
@@ -50,11 +51,12 @@ def make_answer_chat(config: AgentConfig) -> OpenAiChat | None:
 
 
 class ModelAnswerer:
-    """Asks a language model where the offline answer is not sure. Where a claim does not hold, that one stands.
+    """Answers questions with a language model where the answer of the offline rules is uncertain.
 
-    Numbers and times that the store knows exactly are the store's: an offline answer of that kind always stands.
-    warn is called with why the offline answer was given. begin: called before every question (`OpenAiChat.begin_task`).
-    cancel: ends the request under way, called when the seconds are over. `Tools.cancelled` ends it between rounds.
+    The offline answer is kept if it is an exact number or time from the store, or if a claim of the model
+    fails verification. warn: called with the reason when the model fails. begin: called before every question
+    to the model (`OpenAiChat.begin_task`). cancel: ends the pending request; called on timeout.
+    `Tools.cancelled` stops the loop between rounds.
     """
 
     def __init__(
@@ -76,13 +78,13 @@ class ModelAnswerer:
 
     @property
     def tools(self) -> Tools:
-        """Return what the answers are made of."""
+        """Return the data sources of the answers."""
         return self._offline.tools
 
     def answer(
         self, question: Question, now: float, pose: np.ndarray | None = None, shown: Shown | None = None
     ) -> Answer:
-        """Return the answer; raises as `Answerer.answer`."""
+        """Return the answer; raises the same errors as `Answerer.answer`."""
         offline = self._offline.answer(question, now, pose, shown)
         exact = offline.is_known and question.answer in _EXACT
         lists = question.kind is QuestionKind.WHAT_THERE
@@ -96,14 +98,17 @@ class ModelAnswerer:
             self._begin()
             return self._ask(inquiry, offline)
         except (ChatUnavailable, ValueError) as problem:
-            self.tools.check()  # a cancelled request is no reason to give the offline answer
+            self.tools.check()  # if the question was cancelled, raise instead of returning the offline answer
             self._warn(f"the offline answer stands: {told(problem)}")
             return offline
         finally:
             ends.cancel()
 
     def _may_be_missed(self, offline: Answer, lists: bool) -> bool:
-        """Whether an answer rests on what the detector has not found, where a model may look: a "no", or a list."""
+        """Return whether a model with pictures may see something that the detector missed.
+
+        That is the case for a "no" without a place, and for a list of objects (`lists`).
+        """
         denied = offline.value.yes is False and not offline.value.places
         return self._config.sees and (denied or lists)
 
@@ -118,9 +123,8 @@ class ModelAnswerer:
             notes, system = f"{notes}\nPictures:\n{listed or 'none'}", f"{SYSTEM}\n{SEES}"
         for left in reversed(range(config.rounds)):
             self.tools.check()
-            if (
-                self._clock() > deadline
-            ):  # the pictures or the notes took all of it; nothing ends a question now
+            # preparing notes and pictures may use up the time while no request is pending to be cancelled
+            if self._clock() > deadline:
                 raise ValueError("looking into the memory took too long to ask the language model")
             rounds = "This is the last round: give claims." if not left else f"{left} more rounds are left."
             user = f'Question: "{asked}"\n{notes}\n{rounds}'
@@ -136,7 +140,7 @@ class ModelAnswerer:
         raise ValueError("the language model came to no answer in its rounds")
 
     def _checked(self, inquiry: Inquiry, tools: AgentTools, found: dict[str, Any], offline: Answer) -> Answer:
-        """Return the claims as an answer. Raises BadClaim for one that does not hold, or where the kind is missing."""
+        """Return an answer from the claims. Raises BadClaim for a false claim or a missing value."""
         config, question, yes = self._config, inquiry.question, found["yes"]
         claims = [checked_claim(inquiry, tools.shown, claim, config.least_share) for claim in found["claims"]]
         check_pictures(inquiry, claims, yes)
@@ -158,7 +162,7 @@ class ModelAnswerer:
         if question.answer is AnswerType.YES_NO and yes is False:
             if offline.is_known and offline.value.yes:
                 raise BadClaim("what some pictures do not show is no reason against what the memory knows")
-            if offline.is_known:  # by all looks of the robot, which are more than some pictures
+            if offline.is_known:  # it rests on all looks of the robot, the claims on some pictures only
                 return offline
             if not question.asked:
                 coverage = floor_of_pictures(inquiry, claims)
@@ -172,7 +176,11 @@ class ModelAnswerer:
         )  # fmt: skip
 
     def _confidence(self, claims: list[Checked]) -> float:
-        """Return the confidence in claims that hold: less where a model alone has seen it, or it has no outline."""
+        """Return the confidence in verified claims.
+
+        It is lower if only the model saw the object, and lower still if no cited object is outlined in the
+        pictures.
+        """
         seen = [claim for claim in claims if claim.pictures]
         if not seen:
             return self._config.confidence
@@ -180,7 +188,7 @@ class ModelAnswerer:
         return self._config.seen_confidence * (1.0 if marked else self._config.unmarked)
 
     def _added(self, inquiry: Inquiry, claims: list[Checked], offline: Answer) -> Answer:
-        """Return the list that the memory knows with what a model sees besides."""
+        """Return the offline answer's list, extended by objects that only the model sees."""
         known = offline.value.names
         more = [c for c in claims if c.pictures and not any(same_kind(c.said, name) for name in known)]
         if not more:
@@ -199,7 +207,7 @@ def _names(claims: list[Checked]) -> list[str]:
 
 
 def _told(inquiry: Inquiry, claims: list[Checked], coverage: Coverage | None) -> str:
-    """Return the claims in one paragraph; what a model alone has seen is marked as that."""
+    """Return the claims as one paragraph; claims that rest on pictures alone are marked as such."""
     said = " ".join(_sentence(claim.text) for claim in claims)
     shots = {shot.image: shot for claim in claims for shot in claim.pictures}
     if shots:

@@ -1,4 +1,4 @@
-"""Checks of a language model's claims against the evidence that they cite: what is not in it is not said."""
+"""Verification of a language model's claims against the evidence that they cite."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ from lodestar.models.wordnet import load_wordnet
 from lodestar.scene.captions import clean_text
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
-_SLACK = 5.0  # seconds between a claimed time and a cited note (STaR V)
+_SLACK = 5.0  # seconds by which a claimed time may differ from that of a cited memory (STaR V)
 _SEEN = "seen by a model"
-_MOST_COUNTED = 200  # things in a picture; chosen
-_NEAR = 1.0  # metres between a claimed place and a cited box; chosen: the robot's own accuracy of a goal
-#: Nouns that say when, where or how many, and name nothing.
+_MOST_COUNTED = 200  # largest count accepted from a picture; chosen
+# metres by which a claimed place may differ from a cited box; chosen: the robot's own accuracy of a goal
+_NEAR = 1.0
+#: Nouns that denote a time, a place or a quantity and name no object.
 _TELLING_TEXT = (
     "second minute hour day time moment yesterday today left right front side top bottom middle way one "
     "metre meter robot person somebody thing place room here there ago"
@@ -38,13 +39,15 @@ _TELLING = frozenset(_TELLING_TEXT.split())
 
 
 class BadClaim(ValueError):
-    """A claim that its evidence does not show; the message says why without quoting it."""
+    """Raised for a claim that its evidence does not support; the message gives the reason without quoting the claim."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A claim that its evidence shows. box, time, number: the store's, where the claim gave one; of a claim about
-    `pictures` the number, the words and `said` are the model's alone.
+    """Verified claim of the language model. box, time, number: from the store, if the claim states one.
+
+    For a claim about `pictures`, the number, the text and `said` (the object's name) are the model's own and
+    unverified. outlined: ids of the cited objects that are outlined in the pictures.
     """
 
     text: str
@@ -59,11 +62,11 @@ class Checked:
 
     @property
     def names(self) -> list[str]:
-        """Return the names of what it is about."""
+        """Return the names of the objects that the claim is about."""
         return [self.said] if self.pictures and self.said else [thing.name for thing in self.things]
 
     def proofs(self, inquiry: Inquiry) -> list[Proof]:
-        """Return what it cites."""
+        """Return a proof for each image, object and memory that the claim cites."""
         seen = [
             Proof(
                 ProofKind.KEYFRAME,
@@ -81,10 +84,11 @@ class Checked:
 def checked_claim(
     inquiry: Inquiry, shown: Notebook, claim: dict[str, Any], least_share: float = 0.0
 ) -> Checked:
-    """Return a claim with the numbers of the store in the place of the model's. Raises BadClaim.
+    """Return the verified claim, with place, time and count from the store. Raises BadClaim.
 
-    One that cites a picture that the model was shown may say what nothing else tells; its place and time are still the
-    store's, and the things that it names are outlined there and take `least_share` of the picture.
+    A claim that cites a picture shown to the model may state new facts. Its place and time are still the
+    store's, and the objects that it cites must be outlined in the picture and take up at least `least_share`
+    of it.
     """
     resolve = inquiry.tools.scene.resolve
     memories, things, seen = [], [], list[Sighting]()
@@ -137,7 +141,10 @@ def _cited_pictures(shown: Notebook, names: Sequence[str]) -> list[Shot]:
 
 
 def _check_outlines(outlined: frozenset[int], pictures: Sequence[Shot], least: float) -> None:
-    """Raise BadClaim unless each of these pictures shows one of the things large enough, and each thing is shown."""
+    """Raise BadClaim unless each picture shows a cited object and each cited object is in a picture.
+
+    outlined: ids of the cited objects. least: share of the image's area that an object's outline must cover.
+    """
     for shot in pictures:
         if outlined and not any(shot.shows(identity, least) for identity in outlined):
             raise BadClaim("it cites a picture that does not show the thing, or shows too little of it")
@@ -183,14 +190,17 @@ def _time(
 
 
 def _in_pictures(inquiry: Inquiry, pictures: Sequence[Shot], outlined: frozenset[int]) -> list[Box]:
-    """Return the boxes of the things that a claim names, else of all that its pictures show, where they are known."""
+    """Return the known boxes of the objects that a claim cites, or else of all objects in its pictures."""
     scene = inquiry.tools.scene
     ids = outlined or {scene.resolve(i) for shot in pictures for i in (*shot.entity_ids, *shot.shares)}
     return [Box(e.box_min, e.box_max) for i in sorted(ids) if (e := scene.entities.get(i)) is not None]
 
 
 def _counted(said: float | None) -> float | None:
-    """Return what a model counted in a picture. Raises BadClaim for what nobody can count."""
+    """Return the count that a model gave for a picture.
+
+    Raises BadClaim unless it is an integer from 0 to `_MOST_COUNTED`.
+    """
     if said is not None and (not math.isfinite(said) or said != int(said) or not 0 <= said <= _MOST_COUNTED):
         raise BadClaim("its number is none that can be counted in a picture")
     return said
@@ -205,7 +215,7 @@ def _count(said: float | None, cited: set[int]) -> float | None:
 
 
 def _check_names(inquiry: Inquiry, text: str, memories: Iterable[Memory], things: Iterable[Thing]) -> None:
-    """Raise BadClaim for a noun, an attribute or a room that neither the evidence nor the question names."""
+    """Raise BadClaim for a noun, an attribute or a room that is neither in the evidence nor in the question."""
     known = [clean_text(inquiry.question.text), *(phrase for phrase in inquiry.question.phrases)]
     for memory in memories:
         known += [memory.text, memory.region, inquiry.room_at(memory.position)]
@@ -245,7 +255,7 @@ def _nouns(text: str) -> set[str]:
 
 
 def _unknown_nouns(text: str) -> set[str]:
-    """Return the words of a text that can be nothing but nouns, and that the lexicon does not have, as "sauna"."""
+    """Return the words of a text that can only be nouns and are not in the lexicon, such as "sauna"."""
     wordnet, lexicon = load_wordnet(), load_lexicon()
     return {
         word for word in _singulars(text)
@@ -267,7 +277,7 @@ def _looks(text: str) -> set[str]:
 
 
 def _check_numbers(text: str, claim: dict[str, Any], number: float | None) -> None:
-    """Raise BadClaim for a number in the text that is none of the claim's own."""
+    """Raise BadClaim for a number in the text that is neither the claim's count nor in its time or place."""
     allowed = {float(value) for value in (number, claim["seconds_ago"]) if value is not None}
     if claim["seconds_ago"] is not None:
         ago = float(claim["seconds_ago"])

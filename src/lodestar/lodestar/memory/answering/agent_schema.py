@@ -1,11 +1,11 @@
-"""Words and JSON schema of the conversation with a language model that answers from the memory (STaR IV, Fig. 1)."""
+"""Prompt texts and JSON schema for a language model that answers from the memory (STaR IV, Fig. 1)."""
 
 from __future__ import annotations
 
 from lodestar.models.chat_answers import list_of, object_of
 
 TOOLS = ("search_text", "search_time", "search_place", "find_things", "show_keyframes")
-MAX_CALLS = 4  # of one round
+MAX_CALLS = 4  # most calls per round
 MAX_CLAIMS = 8
 
 SYSTEM = """You answer a person's question from a robot's memory. You get notes from the memory and may ask for more.

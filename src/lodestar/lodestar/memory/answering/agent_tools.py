@@ -1,4 +1,4 @@
-"""Tools of the language model: searches of the memory, printed as notes with ids that a claim can cite."""
+"""Tools for the language model: searches of the memory, printed as notes with ids that a claim can cite."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from lodestar.memory.requests import Order, Request
 from lodestar.models.phrases import MissingPhrases
 from lodestar.scene.captions import clean_text
 
-#: Returns a keyframe's image as a JPEG or PNG file; None where there is none any more.
+#: Returns a keyframe's image as a JPEG or PNG file; None if it no longer exists.
 Pictures = Callable[[ImageName], "bytes | None"]
 
-_NOTES = 6  # of one call: STaR's K
-_LETTERS = 400  # of a note's text
-_LISTED = 12  # things of a picture, the largest first
+_NOTES = 6  # notes per call: STaR's K
+_LETTERS = 400  # characters of a note's text
+_LISTED = 12  # most objects listed per picture, the largest first
 
 
 @dataclass
 class Notebook:
-    """Records that a conversation has shown to the model: only they may be cited."""
+    """Records that were shown to the model in a conversation; only these may be cited."""
 
     memories: dict[int, Memory] = field(default_factory=dict)
     things: dict[int, Thing] = field(default_factory=dict)
@@ -41,7 +41,10 @@ class Notebook:
 
 
 class AgentTools:
-    """Runs the model's calls for one question and keeps what they showed. Bad arguments give a note that says so."""
+    """Executes the language model's tool calls for one question, and stores the records that were shown.
+
+    Bad arguments return a note that states the error.
+    """
 
     def __init__(self, inquiry: Inquiry, pictures: Pictures | None = None, least_share: float = 0.0) -> None:
         self.shown = Notebook()
@@ -54,13 +57,15 @@ class AgentTools:
         }
 
     def first_notes(self) -> str:
-        """Return the evidence that the retrieval selects for the question itself."""
+        """Return the memories that the retrieval selects for the question, as notes of text."""
         return self._notes([piece.hit.memory for piece in self._inquiry.pieces])
 
     def first_pictures(self, most: int) -> tuple[str, list[bytes]]:
-        """Return the list of the memory's pictures that matter to the question, and the pictures: those that show the
-        things that it may mean, then those of the categories that matter most to its words (SnapMem 3.2.3), then those
-        of frontiers (SnapMem 3.3); none where the words have no vectors. Raises AnswerCancelled.
+        """Return a list, as text, of the pictures most relevant to the question, and their JPEG or PNG files.
+
+        Order: pictures of objects that the question may mean, then of the categories nearest to its words
+        (SnapMem 3.2.3), then of frontiers (SnapMem 3.3). Returns nothing if vectors of words are missing.
+        Raises AnswerCancelled.
         """
         inquiry, shots = self._inquiry, self._inquiry.tools.shots
         try:
@@ -75,7 +80,7 @@ class AgentTools:
         if meant:
             listed.append(f"The question may mean {', '.join(f'e{i}' for i in meant)}, the likeliest first.")
         for shot in list(wanted.values())[:most]:
-            inquiry.tools.check()  # each may be waited for
+            inquiry.tools.check()  # loading a picture may take long
             image = self._shown_picture(shot)
             if image:
                 images.append(image)
@@ -95,16 +100,16 @@ class AgentTools:
         )
 
     def _shown_picture(self, shot: Shot) -> bytes:
-        """Return a picture, which may be cited from now on; b"" where there is none."""
+        """Return a picture as a file and allow it to be cited; b"" if it does not exist."""
         if self._pictures is None or self.shown.pictures.get(shot.image.id, shot).image != shot.image:
-            return b""  # another run's picture of that number was shown
+            return b""  # a picture of another run with the same number was shown
         image = self._pictures(shot.image) or b""
         if image:
             self.shown.pictures[shot.image.id] = shot
         return image
 
     def run(self, calls: Sequence[dict[str, Any]]) -> tuple[str, list[bytes]]:
-        """Return the notes and pictures of some calls. Raises MissingPhrases, StoreError."""
+        """Execute the model's tool calls; return notes and pictures. Raises MissingPhrases, StoreError."""
         said, images = [], []
         for call in calls:
             name = str(call["tool"])

@@ -1,4 +1,4 @@
-"""The offline answerer: the family of a question, and the doubts about what it says (ADR 0039)."""
+"""Answers questions without a language model: a rule table per kind of question, then checks (ADR 0039)."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ _CAN_BE_ASKED = (
 
 
 class MemoryState(Enum):
-    """Whether there is anything to answer from."""
+    """State of the store: whether it holds memories that can be used."""
 
     READY = "ready"
-    EMPTY = "empty"  # nothing is remembered
-    OTHER_MAP = "other map"  # all that is remembered was on another map
+    EMPTY = "empty"  # no memories
+    OTHER_MAP = "other map"  # all memories are from another map
 
 
 def memory_state(statistics: Statistics) -> MemoryState:
-    """Return whether the store holds memories of this map."""
+    """Return the state of the store, from the numbers of records of this and other maps."""
     if statistics.records == 0:
         return MemoryState.EMPTY
     return MemoryState.OTHER_MAP if statistics.other_maps >= statistics.records else MemoryState.READY
 
 
 class Answerer:
-    """Answers typed questions. It changes nothing: neither the memory nor the scene nor the robot's plans.
+    """Answers typed questions. Read-only: it changes neither the memory nor the scene nor the robot's plans.
 
-    Not safe for threads: one worker asks it, with a scene that does not change meanwhile (`SceneMirror.snapshot`).
+    Not safe for threads: one worker calls it, with a scene that does not change meanwhile (`SceneMirror.snapshot`).
     """
 
     def __init__(self, tools: Tools, config: AnsweringConfig | None = None) -> None:
@@ -61,11 +61,11 @@ class Answerer:
     def answer(
         self, question: Question, now: float, pose: np.ndarray | None = None, shown: Shown | None = None
     ) -> Answer:
-        """Return the answer with its proof; "I do not know" has the confidence 0.
+        """Return the answer with its proof; the answer "I do not know" has confidence 0.
 
-        now: seconds in the clock of the stamps. pose: (3,) x, y, yaw of base_link in map; None = the robot is lost.
-        shown: what the question's picture shows, or the thing in view, where it asks for "this".
-        Raises MissingPhrases where vectors are missing, StoreError where the store cannot be read.
+        now: present stamp, seconds. pose: (3,) x, y, yaw of base_link in map; None = the robot is lost.
+        shown: content of the question's picture, or the object in view, for a question about "this". Raises
+        MissingPhrases if vectors are missing, StoreError if the store cannot be read.
         """
         found = self._answer(question, now, pose, shown)
         if not question.is_likely:
@@ -98,14 +98,14 @@ class Answerer:
     def inquiry(
         self, question: Question, now: float, pose: np.ndarray | None = None, shown: Shown | None = None
     ) -> Inquiry:
-        """Return the question under way, before its window is resolved."""
+        """Return an `Inquiry` for the question; its time window is not resolved yet."""
         used = shown if question.image or _names_no_thing(question) else None
         bare = Inquiry(question, now, pose, self.tools, self.config, used, pools=self._pools)
         return replace(bare, scope=_scope(bare), serving=serving_kinds(bare))
 
 
 def _scope(inquiry: Inquiry) -> EvidenceScope | None:
-    """Return the rooms that a question names and that the map knows; None where it names none."""
+    """Return the known rooms that a question names, as the scope of its evidence; None if there are none."""
     question, scene = inquiry.question, inquiry.tools.scene
     if scene.rooms is None or scene.rooms.is_empty or inquiry.shown is not None:
         return None
@@ -126,8 +126,9 @@ _PICTURES = frozenset({"picture", "image", "photo", "photograph"})
 
 
 def _names_no_thing(question: Question) -> bool:
-    """Whether its words leave the thing to the picture: none, "something", "the thing in the picture", or not all of
-    them were read.
+    """Return whether the question does not name its object, so that a picture or the view has to show it.
+
+    It then names none, "something" or "the thing in the picture", or was only partly parsed.
     """
     if question.item is None or not question.item.alternatives or question.is_partial:
         return True

@@ -1,4 +1,4 @@
-"""Chronicle of one question: things with their stays and changes, and the visits of the robot, by current ids."""
+"""Histories for one question: stays and changes of objects, and visits of the robot, under current ids."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from lodestar.memory.answering.config import AnsweringConfig
+from lodestar.memory.answering.config import (
+    ANSWERING_GAP,
+    ANSWERING_MOVED,
+    ANSWERING_SEGMENTS,
+)
 from lodestar.memory.answering.records import (
     Box,
     History,
@@ -30,34 +34,39 @@ from lodestar.scene.captions import attributes_of
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 
+ANSWERING_SIGHTINGS = 2_000  # most memories of one object that are read; chosen
+ANSWERING_EVENTS = 500  # most memories of events that are read; chosen
+
 
 class Chronicle:
-    """Things x stays x changes x visits, as far as one question may know them; each part is read once.
+    """Stays (periods at one place) and changes of objects, and visits of the robot, as known to one question.
 
-    What merged is one thing, under its current id. In a window, histories are cut to it and memories are of it.
-    Where the scene may not answer, all of it comes from the selected evidence.
-    memories: that pass a request without words. whole: the chronicle of the same question without a window.
+    Results are cached. Merged objects are one, under the current id. With a time window, histories are
+    clipped to it and only memories in it are read. If the scene dictionary may not be used, all data comes
+    from the memories selected as evidence. memories: returns the memories that pass a request without search
+    phrases. whole: returns the same chronicle without a window.
     """
 
     def __init__(
         self,
         tools: Tools,
-        config: AnsweringConfig,
         window: tuple[float, float] | None,
         memories: Callable[[Request], list[Memory]],
         whole: Callable[[], Chronicle],
     ) -> None:
         self._scene, self._by_scene = tools.scene, tools.use_scene
-        self._config, self._window = config, window
+        self._window = window
         self._memories, self._without_window = memories, whole
         self._histories: dict[int, History] = {}
 
-    # --- things x stays ----------------------------------------------------------------------------------------
+    # --- stays of objects --------------------------------------------------------------------------------------
 
     def history(self, thing: Thing) -> History:
-        """Return all that is known of a thing's places: its sightings, the scene's last look, events, and the entity
-        that it was before it was moved where nobody watched. In a window, the stays that reach into it, else the one
-        before.
+        """Return the stays and changes of an object, and the time at which it was seen to be gone.
+
+        If the object was probably known as another entity before somebody moved it unseen, that entity's
+        stays come first. With a time window, only stays that overlap it are returned, or else the last one
+        before it.
         """
         known = self._histories.get(thing.id)
         if known is None:
@@ -83,7 +92,7 @@ class Chronicle:
         before = self._before(thing, stays[0].first)
         if before is not None:
             older = self._stays(before.id, before)
-            inferred = older[-1].box.has_left(stays[0].box, self._config.moved)
+            inferred = older[-1].box.has_left(stays[0].box, ANSWERING_MOVED)
             stays = [*older, *stays] if inferred else [*older[:-1], _joined(older[-1], stays[0]), *stays[1:]]
         changes = self.changes(thing.id)
         seen_gone = [
@@ -96,9 +105,9 @@ class Chronicle:
         return History(thing, tuple(stays), changes, inferred, gone_at)
 
     def _stays(self, identity: int, entity: Entity | None) -> list[Stay]:
-        """Return the stays that memories show, with what the scene knows: the exact first and last sight, the box."""
+        """Return an object's stays, from memories and from the exact times and box of its scene entity."""
         seen = sightings_in(self._scene, self._memories_of(identity), {identity})
-        stays = list(stays_of(seen, self._config.moved))
+        stays = list(stays_of(seen, ANSWERING_MOVED))
         if entity is None:
             return stays
         box, first, last = Box.of_entity(entity), min(entity.first_seen, entity.last_seen), entity.last_seen
@@ -107,15 +116,15 @@ class Chronicle:
         if len(stays) == 1 and first <= stays[0].last:
             stays[0] = replace(stays[0], first=min(first, stays[0].first))
         newest = stays[-1]
-        if not box.has_left(newest.box, self._config.moved):
+        if not box.has_left(newest.box, ANSWERING_MOVED):
             stays[-1] = replace(newest, box=box, last=max(newest.last, last))
         elif last > newest.last:
             stays.append(Stay(box, last, last))
         return stays
 
     def _memories_of(self, identity: int) -> list[Memory]:
-        """Return the newest and the oldest memories of a thing."""
-        half = max(1, self._config.sightings // 2)
+        """Return the newest and the oldest memories of an object."""
+        half = max(1, ANSWERING_SIGHTINGS // 2)
         request = Request(entity_ids=self._scene.merged_into(identity), window=self._window, limit=half)
         newest = self._memories(request)
         if len(newest) < half:
@@ -124,8 +133,9 @@ class Chronicle:
         return list({memory.id: memory for memory in (*oldest, *newest)}.values())
 
     def _before(self, thing: Thing, first: float) -> Entity | None:
-        """Return the given-up entity that this thing probably was: alike, last seen before this one was first seen, and
-        the only such one.
+        """Return the archived entity that this object was before a move; None unless just one is likely.
+
+        It looks alike and was last seen before this object was first seen.
         """
         if thing.is_gone:
             return None
@@ -137,7 +147,7 @@ class Chronicle:
         return None if rivals else gone[0]
 
     def _after(self, thing: Thing) -> Entity | None:
-        """Return the entity that a given-up thing probably is now."""
+        """Return the entity that an archived object probably is now; None unless just one fits."""
         found = [
             e for e in self._alike(thing)
             if e.state is not EntityState.ARCHIVED and thing.entity and e.first_seen >= thing.entity.last_seen
@@ -154,21 +164,23 @@ class Chronicle:
             and looks_agree((e.label, e.caption), (own.label, own.caption))
         ]  # fmt: skip
 
-    # --- things x changes --------------------------------------------------------------------------------------
+    # --- changes of objects ------------------------------------------------------------------------------------
 
     def changes(self, identity: int) -> tuple[Memory, ...]:
-        """Return the events of appearing, moving and vanishing of a thing in the window, oldest first."""
+        """Return an object's appearing, moving and vanishing events in the window, oldest first."""
         return tuple(self.events(CHANGES, self._scene.merged_into(identity)))
 
     def events(self, kinds: Iterable[EventKind], ids: frozenset[int] = frozenset()) -> list[Memory]:
-        """Return the events of these kinds in the window, of these entities where any are given, oldest first."""
-        request = Request(
-            kinds=frozenset(kinds), entity_ids=ids, window=self._window, limit=self._config.events
-        )
+        """Return the events of these kinds in the window, oldest first; if `ids` is given, of these entities only."""
+        request = Request(kinds=frozenset(kinds), entity_ids=ids, window=self._window, limit=ANSWERING_EVENTS)
         return list(reversed(self._memories(request)))
 
     def left_places(self) -> tuple[list[Entity], dict[int, int]]:
-        """Return entities as they stood at places that they have left, with ids of their own, and whose they are."""
+        """Return copies of entities at their former places, and a dict: id of the copy -> id of the entity.
+
+        Ids of copies are negative. They are copies of archived entities, and entities that a MOVED event
+        reports at another place.
+        """
         scene = self._scene
         old: list[Entity] = []
         own: dict[int, int] = {}
@@ -195,8 +207,8 @@ class Chronicle:
 
     @cached_property
     def segments(self) -> list[Memory]:
-        """Segments of the window, oldest first, at most `AnsweringConfig.segments` of the newest."""
-        return self._segments(Request(window=self._window, limit=self._config.segments))
+        """Return the window's segments, oldest first; at most the newest ANSWERING_SEGMENTS."""
+        return self._segments(Request(window=self._window, limit=ANSWERING_SEGMENTS))
 
     def _segments(self, request: Request) -> list[Memory]:
         found = (memory for memory in self._memories(request) if memory.event is None)
@@ -204,13 +216,14 @@ class Chronicle:
 
     @property
     def driven(self) -> float:
-        """Return the metres between the places of the segments."""
+        """Return the length of the robot's path, metres, through its positions in the segments."""
         places = np.array([memory.position[:2] for memory in self.segments])
         return float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())
 
     def visits(self, rooms: RoomsMeant) -> tuple[Visit, ...]:
-        """Return when the robot was in these rooms, oldest first. It left where it was elsewhere, or nothing is known
-        for `gap` seconds.
+        """Return the robot's visits to these rooms, oldest first.
+
+        A visit ends when the robot was elsewhere, or after ANSWERING_GAP seconds without data.
         """
         stays: list[list[Memory]] = []
         left, end = True, 0.0
@@ -218,7 +231,7 @@ class Chronicle:
             if not self._is_in(memory, rooms):
                 left = True
                 continue
-            if left or memory.start - end > self._config.gap:
+            if left or memory.start - end > ANSWERING_GAP:
                 stays.append([])
                 end = memory.end
             stays[-1].append(memory)
@@ -226,15 +239,18 @@ class Chronicle:
         return tuple(Visit(stay[0].start, max(m.end for m in stay), tuple(stay)) for stay in stays)
 
     def visits_around(self, point: np.ndarray, radius: float) -> tuple[Visit, ...]:
-        """Return when the robot was within `radius` metres of a place, oldest first."""
+        """Return the robot's visits within `radius` metres of a place, oldest first."""
         x, y = (float(value) for value in np.asarray(point, float)[:2])
-        limit = self._config.segments
+        limit = ANSWERING_SEGMENTS
         near = self._segments(Request(near=(x, y), radius=radius, window=self._window, limit=limit))
-        spans = spans_of([(m.start, m.end) for m in near], self._config.gap)
+        spans = spans_of([(m.start, m.end) for m in near], ANSWERING_GAP)
         return tuple(Visit(a, b, tuple(m for m in near if a <= m.start and m.end <= b)) for a, b in spans)
 
     def _is_in(self, memory: Memory, rooms: RoomsMeant) -> bool:
-        """Whether the robot was in one of the rooms: by the rooms of now, else by what the room was called then."""
+        """Return whether the robot was in one of the rooms when the memory was made.
+
+        The current regions of the map decide, or else the name of the room at that time.
+        """
         region = self._scene.region_at(memory.position)
         if region:
             return region in rooms.ids
@@ -243,7 +259,7 @@ class Chronicle:
 
 
 def sightings_in(scene: SceneMirror, memories: Iterable[Memory], ids: Iterable[int]) -> list[Sighting]:
-    """Return the sightings of these entities, whatever they were called before they merged."""
+    """Return the sightings of these entities, also those under an id from before a merge."""
     wanted, resolve = set(ids), scene.resolve
     return [
         Sighting(memory, primitive)
@@ -257,7 +273,11 @@ def sightings_in(scene: SceneMirror, memories: Iterable[Memory], ids: Iterable[i
 def thing_of_sightings(
     identity: int, seen: Sequence[Sighting], score: float, moved: float, entity: Entity | None = None
 ) -> Thing:
-    """Return a thing that memories show. moved: metres to another place. entity: what the scene knows of it."""
+    """Return an object built from its sightings.
+
+    moved: metres in plan beyond which two sightings are at different places. entity: its scene entity, None =
+    unknown.
+    """
     last = max(seen, key=lambda sighting: sighting.memory.start).primitive
     name, label = name_in_words(last.caption, last.label), name_in_words("", last.label)
     looks = attributes_of(last.caption) if entity is None else entity.attributes

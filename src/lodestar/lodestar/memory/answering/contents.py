@@ -1,4 +1,4 @@
-"""Answers to what is somewhere, which one it is, how many there are, and what a thing looks like."""
+"""Answers about the contents of a place, the choice of an object, counts, and an object's appearance."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from lodestar.language.item_words import graph_words, plural, scope_words
 from lodestar.language.items import Item
 from lodestar.language.sentences import step_sentence
 from lodestar.memory.answer import Answer
+from lodestar.memory.answering.config import ANSWERING_LISTED
 from lodestar.memory.answering.coverage import Coverage
 from lodestar.memory.answering.happenings import changes_there, regions_of
 from lodestar.memory.answering.inquiry import Inquiry
@@ -37,6 +38,7 @@ from lodestar.memory.requests import Order, Request
 from lodestar.models.english import listed, number_in_words, the, with_article
 from lodestar.models.kinship import same_kind
 from lodestar.models.lexicon import load_lexicon
+from lodestar.query.config import QUERY_AMBIGUOUS
 from lodestar.scene.records import EntityState
 
 _GROUPS = {
@@ -46,22 +48,22 @@ _GROUPS = {
     "size": "sizes",
     "texture": "materials",
 }
-_SIGNS = 4  # whose texts an answer repeats
+_SIGNS = 4  # most texts of signs quoted in an answer
 _KIND = ("kind", "name", "type", "object")
 
 
-# --- what is there -------------------------------------------------------------------------------------------------
+# --- contents of a place -------------------------------------------------------------------------------------------
 
 
 def what_is_in(rooms: Rooms) -> Answer:
-    """Return the things that are in a room."""
+    """Return an answer with the objects in a room."""
     search = find(rooms.inquiry, ANYTHING)
     inside = [t for t in search.things if rooms.inquiry.region_at(t.box.centre) in rooms.meant.ids]
     return _what(About(rooms.inquiry, ANYTHING), inside, rooms.meant.ids, rooms.visits.where)
 
 
 def what_is_there(about: About) -> Answer:
-    """Return the things that are on or near something, or in the rooms of the scope."""
+    """Return an answer with the objects on or near something, or in the rooms that the question names."""
     search = find(about.inquiry, about.item, when_asked(about.inquiry))
     if search.no_room:
         return not_seen(about.inquiry, about.item, search)
@@ -86,7 +88,7 @@ def _what(about: About, things: Sequence[Thing], rooms: frozenset[int] | None, w
         sentence = f"I have seen nothing {words}. {coverage_in_words(inquiry, seen)}"
         return reply(inquiry, sentence, 0.5 * seen.share, coverage=seen, directive=directive)
     verb, last = "I saw" if inquiry.question.past else "I know of", max(thing.last for thing in things)
-    names = listed(_counted([t.name for t in things], inquiry.config.listed))
+    names = listed(_counted([t.name for t in things], ANSWERING_LISTED))
     sentence = f"{verb} {names} {words}, last seen {ago_in_words(last, inquiry.now)}."
     sure = min(Meant(inquiry, Search((t,))).sure() for t in things[:3])
     shown = {**shown_things(inquiry, things), "verified": last}
@@ -99,7 +101,7 @@ def _relation_words(item: Item) -> str:
 
 
 def what_is_in_view(inquiry: Inquiry) -> Answer:
-    """Return what the last memory says that was in view."""
+    """Return an answer with the objects in the newest segment of the time window."""
     request = Request(window=inquiry.window, limit=20, order=Order.NEWEST)
     memory = next((m for m in inquiry.memories(request) if m.event is None), None)
     if memory is None:
@@ -114,8 +116,9 @@ def what_is_in_view(inquiry: Inquiry) -> Answer:
 
 
 def what_is_gone(inquiry: Inquiry) -> Answer:
-    """Return what was in the rooms of the scope, anywhere without one, and is gone, newest first; of the item's kind
-    where it has one.
+    """Return an answer with the objects that are gone, newest first: from the rooms named, or from anywhere.
+
+    If the question names a kind, only objects of that kind are listed.
     """
     question = inquiry.question
     item = question.item if question.item is not None and question.item.alternatives else None
@@ -146,7 +149,7 @@ def what_is_gone(inquiry: Inquiry) -> Answer:
         return unknown(inquiry, "I have not noticed that anything is gone from there")
     proof = [*proofs_of_memories(reversed(events)), *proofs_of_things(given_up)]
     verified = max([*(m.end for m in events), *(t.last for t in given_up)])
-    said = listed([the(name) for name in names[: inquiry.config.listed]])
+    said = listed([the(name) for name in names[:ANSWERING_LISTED]])
     sentence = f"{said}: gone since {ago_in_words(verified, inquiry.now)} at the latest."
     return reply(inquiry, sentence, 0.8 if events else 0.6, names=names, proof=proof, verified=verified)
 
@@ -164,15 +167,15 @@ def _counted(names: Sequence[str], most: int = 8) -> list[str]:
     return [with_article(n) if k == 1 else f"{number_in_words(k)} {plural(n)}" for n, k in counts]
 
 
-# --- which, and what it looks like ---------------------------------------------------------------------------------
+# --- choice and appearance -----------------------------------------------------------------------------------------
 
 
 def which(it: Meant) -> Answer:
-    """Return which thing of a kind fits."""
+    """Return an answer with the object that fits the description, and the number of others that fit."""
     if it.left_out:
         return it.gone_since()
     inquiry = it.inquiry
-    fitting = it.search.rivals(inquiry.config.query.ambiguous)
+    fitting = it.search.rivals(QUERY_AMBIGUOUS)
     more = f"; {number_in_words(len(fitting) - 1)} more fit" if len(fitting) > 1 else ""
     sentence = f"{it.a} {it.where}{more}, last seen {it.last}."
     return reply(
@@ -181,7 +184,7 @@ def which(it: Meant) -> Answer:
 
 
 def attribute(it: Meant) -> Answer:
-    """Return a property of the thing: a colour, a material, its kind, or the words for it."""
+    """Return an answer with a property of the object: a colour, a material, its kind, or its description."""
     asked, best = it.inquiry.question.attribute, it.best
     values = _values(asked, best)
     if not values and asked in _GROUPS:
@@ -196,7 +199,7 @@ def attribute(it: Meant) -> Answer:
 
 
 def text(it: Meant) -> Answer:
-    """Return what signs say, each as a quotation, the best first."""
+    """Return an answer that quotes the texts of signs, best match first."""
     signs = it.search.things[:_SIGNS]
     said = [thing.written for thing in signs]
     first, *others = [quoted(it.inquiry, words) for words in said]
@@ -207,7 +210,7 @@ def text(it: Meant) -> Answer:
 
 
 def _values(asked: str, thing: Thing) -> list[str]:
-    """Return the attributes of the group that is asked for."""
+    """Return the object's attributes of the group in question, such as colours."""
     lexicon = load_lexicon()
     group = _GROUPS.get(asked)
     if group is None:
@@ -217,7 +220,7 @@ def _values(asked: str, thing: Thing) -> list[str]:
 
 
 def support(it: Meant) -> Answer:
-    """Return what the thing is on or in."""
+    """Return an answer with the object or place that supports or contains the object."""
     held_by, sure, shown = support_of(it.inquiry, it.best.box, it.best), it.sure(), it.shown()
     if held_by is None:
         names, said = ["floor"], "the floor, as far as I saw"
@@ -231,7 +234,7 @@ def support(it: Meant) -> Answer:
 
 
 def either(about: About) -> Answer:
-    """Return which of the asked predicates is true: "open or closed", "in the kitchen or in the hall"."""
+    """Return an answer with the alternative that holds: "open" for "open or closed"."""
     inquiry, item, question = about.inquiry, about.item, about.inquiry.question
     found: list[tuple[float, str, Search]] = []
     for predicate in question.asked:
@@ -240,22 +243,22 @@ def either(about: About) -> Answer:
         if search.best is not None:
             found.append((search.best.score, said, search))
     if not found:
-        return not_seen(inquiry, plain_item(item, question.asked), Search())
+        return not_seen(inquiry, plain_item(item), Search())
     found.sort(key=lambda entry: -entry[0])
     score, said, search = found[0]
     it, close = (
         Meant(inquiry, search),
-        len(found) > 1 and score - found[1][0] < inquiry.config.query.ambiguous,
+        len(found) > 1 and score - found[1][0] < QUERY_AMBIGUOUS,
     )
     sure = it.sure() * (0.5 if close else 1.0)
     return reply(inquiry, f"{it.the}: {said}, last seen {it.last}.", sure, names=[said], **it.shown())
 
 
-# --- how many ------------------------------------------------------------------------------------------------------
+# --- counts --------------------------------------------------------------------------------------------------------
 
 
 def how_many_rooms(rooms: Rooms) -> Answer:
-    """Return the number of rooms of that name."""
+    """Return an answer with the number of rooms of that name."""
     count, name, inquiry = len(rooms.meant.ids), rooms.meant.name, rooms.inquiry
     sentence = f"I know {number_in_words(count)} {name if count == 1 else plural(name)}."
     stamp = inquiry.tools.scene.stamp or None
@@ -263,11 +266,11 @@ def how_many_rooms(rooms: Rooms) -> Answer:
 
 
 def how_many(about: About) -> Answer:
-    """Return the number of different things that fit, in the rooms of the scope.
+    """Return an answer with the number of different objects that fit, in the rooms that the question names.
 
-    Things that are gone count only in a question about the past, and only where none is left: what was moved is not
-    counted twice. The confidence falls with things that nearly fit, and with the share of the floor of the scope that
-    was not looked at.
+    Objects that are gone count only in a question about the past, and only if none is left, so that a moved
+    object is not counted twice. Objects that nearly fit, and floor that was not looked at, lower the
+    confidence.
     """
     inquiry, item, past = about.inquiry, about.item, about.inquiry.question.past
     search = find(inquiry, item, When.KNOWN if past else When.NOW)
@@ -293,7 +296,7 @@ def how_many(about: About) -> Answer:
         sentence, proof = f"I know of no {item.phrase}{scope} now: {said}.", proofs_of_things(search.things)
         return reply(inquiry, sentence, 0.8 * share, proof=proof, verified=last, **facts)
     phrase = item.phrase if len(things) == 1 else plural(item.phrase)
-    kinds = Counter(place_in_words(inquiry, t.box, t) for t in things).most_common(inquiry.config.listed)
+    kinds = Counter(place_in_words(inquiry, t.box, t) for t in things).most_common(ANSWERING_LISTED)
     detail = ", ".join(place if len(things) == 1 else f"{number_in_words(n)} {place}" for place, n in kinds)
     verb = "I saw" if past else "I know of"
     sentence = f"{verb} {number_in_words(len(things))} {phrase}{scope}: {detail}."
@@ -305,7 +308,7 @@ def how_many(about: About) -> Answer:
 
 
 def _count_by_looking(about: About, seen: Coverage | None) -> str:
-    """Return the directive that counts by looking, where not all of the floor was looked at."""
+    """Return a directive to look at the rest of the floor and count; "" if all of it was looked at."""
     if seen is not None and seen.share >= 1.0:
         return ""
     return step_sentence(Step(StepKind.COUNT, about.item, scope=about.inquiry.question.scope))

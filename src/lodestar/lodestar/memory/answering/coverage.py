@@ -1,4 +1,4 @@
-"""Share of the floor that was looked at, and when: without it nothing is "not there"."""
+"""Share of the floor that was looked at, and when; answers that deny an object's presence need it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,18 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.answering.config import CoverageConfig
 from lodestar.memory.records import Memory
 
+COVERAGE_STEP = 0.2  # metres between two camera poses that are both kept; chosen
+COVERAGE_TURN = math.radians(15.0)  # radians between two camera poses that are both kept; chosen
+COVERAGE_MAX_LOOKS = 40_000  # most poses, the oldest dropped first; chosen: 24 h, walking half the time
+COVERAGE_MAX_WINDOW = 2_000  # most poses processed per window, evenly thinned; chosen: takes about a second
+
 
 @dataclass(frozen=True)
 class Look:
-    """The camera looked from (x, y) along `heading` in map, metres and radians; `stamp` in seconds."""
+    """Camera pose from which the floor was looked at.
+
+    (x, y): position in map, metres; heading: radians; stamp: seconds.
+    """
 
     stamp: float
     x: float
@@ -29,30 +37,36 @@ class Look:
 
 @dataclass(frozen=True)
 class Coverage:
-    """share: of the free floor, [0, 1]. last: when some of it was last looked at, seconds; None = never."""
+    """Share of a floor's free area that was looked at, [0, 1].
+
+    last: newest stamp at which a part of it was looked at, seconds; None = never.
+    """
 
     share: float
     last: float | None
 
 
 class FloorLooks:
-    """Poses of looks of the camera, and the floor that they cover. Not safe for threads.
+    """Record of camera poses, and of the floor that was looked at from them. Not safe for threads.
 
-    Poses survive corrections of the map and tell of windows of the past; the floor is that of `Looks`.
-    Looks from nearly the same pose are one, with the newest stamp.
+    Unlike marked cells of a grid, poses can follow corrections of the map and be limited to a time window.
+    Poses that are nearly the same are stored as one, with the newest stamp.
     """
 
     def __init__(self, config: CoverageConfig | None = None) -> None:
         self._config = config or CoverageConfig()
-        self._looks: deque[Look] = deque(maxlen=self._config.max_looks)
-        self._floor: Looks | None = None  # what `nearest` has laid over the floor already
-        self._laid = -math.inf  # stamp of the last look in it
+        self._looks: deque[Look] = deque(maxlen=COVERAGE_MAX_LOOKS)
+        self._floor: Looks | None = None  # cached floor with the looks that `nearest` has already drawn
+        self._laid = -math.inf  # stamp of the newest look in the cache
 
     def __len__(self) -> int:
         return len(self._looks)
 
     def look(self, stamp: float, xy: np.ndarray, heading: float) -> None:
-        """Note a look from (2+,) in map; what is not finite or older than the last one is dropped."""
+        """Record a camera pose: position (2+,) in map, metres, and heading, radians.
+
+        A pose that is not finite, or older than the last one, is ignored.
+        """
         x, y = (float(value) for value in np.asarray(xy, float)[:2])
         if not all(math.isfinite(value) for value in (stamp, x, y, heading)):
             return
@@ -62,19 +76,19 @@ class FloorLooks:
                 return
             moved = math.hypot(x - last.x, y - last.y)
             turned = abs(float(wrap_angle(np.asarray(heading - last.heading))))
-            if moved < self._config.step and turned < self._config.turn:
+            if moved < COVERAGE_STEP and turned < COVERAGE_TURN:
                 self._looks[-1] = Look(stamp, last.x, last.y, last.heading)
                 return
         self._looks.append(Look(stamp, x, y, heading))
 
     def take(self, memories: Iterable[Memory]) -> None:
-        """Note the poses of memories: what is known of looks of a former session."""
+        """Record the robot's pose of each segment among the memories, such as those of an earlier session."""
         for memory in sorted(memories, key=lambda each: each.start):
             if memory.event is None:
                 self.look(memory.end, memory.position, memory.heading)
 
     def move(self, correction: MapCorrection) -> None:
-        """Follow a correction of the map, each look as of its stamp."""
+        """Move each camera pose by the correction of the map at its stamp."""
         for index, look in enumerate(self._looks):
             jump = correction.at(look.stamp)
             turn = math.atan2(jump[1, 0], jump[0, 0])
@@ -83,19 +97,20 @@ class FloorLooks:
         self._floor = None
 
     def clear(self) -> None:
-        """Forget everything: the map is another one."""
+        """Remove all camera poses, as after a change of the map."""
         self._looks.clear()
         self._floor = None
 
     @property
     def newest(self) -> float:
-        """Return the stamp of the newest look, seconds; -inf = none."""
+        """Return the stamp of the newest camera pose, seconds; -inf = none."""
         return self._looks[-1].stamp if self._looks else -math.inf
 
     def nearest(self, grid: OccupancyGrid2D) -> np.ndarray:
-        """Return the metres from which each cell was looked at, (rows, columns) float32; inf = never.
+        """Return the least distance from which each cell was looked at, metres: (rows, columns) float32.
 
-        Only looks since the last call are laid over the floor, unless the map has moved or is another one.
+        The distance is inf for cells that were never looked at. Only poses recorded since the last call are
+        processed, unless the map was corrected or replaced.
         """
         if self._floor is None:
             self._floor, self._laid = Looks(self._config.look_limits), -math.inf
@@ -106,7 +121,7 @@ class FloorLooks:
         return self._floor.metres()
 
     def snapshot(self) -> FloorLooks:
-        """Return a copy that later looks do not change."""
+        """Return a copy that is not affected by later recordings."""
         copy = FloorLooks(self._config)
         copy._looks = self._looks.copy()
         return copy
@@ -118,9 +133,10 @@ class FloorLooks:
         window: tuple[float, float] | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> Coverage:
-        """Return the share of the free cells in `floor`, (rows, columns) bool, that was looked at.
+        """Return the share of the free cells in `floor` that was looked at in the window.
 
-        check: called before each look; raises to stop.
+        floor: (rows, columns) bool. window: (begin, end), seconds; None = any time. check: called before each
+        camera pose is processed; raises to stop.
         """
         wanted = floor & grid.free
         looks = Looks(self._config.look_limits)
@@ -134,5 +150,5 @@ class FloorLooks:
     def _within(self, window: tuple[float, float] | None) -> list[Look]:
         begin, end = window or (-math.inf, math.inf)
         looks = [look for look in self._looks if begin <= look.stamp <= end]
-        stride = max(1, math.ceil(len(looks) / self._config.max_window))
+        stride = max(1, math.ceil(len(looks) / COVERAGE_MAX_WINDOW))
         return looks[::-stride][::-1]

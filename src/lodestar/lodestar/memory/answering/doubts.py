@@ -1,4 +1,4 @@
-"""Doubts about answers that rest on what was not found, or on words that nobody read."""
+"""Checks of answers that rest on missing detections or on words that were not understood."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 from lodestar.scene.captions import clean_text, shows
 
-_CHOICES = (QuestionKind.WHICH,)  # of several things, by a condition
+_CHOICES = (QuestionKind.WHICH,)  # choice between several objects by a condition
 
 
 def doubt_of(inquiry: Inquiry, answer: Answer) -> str:
-    """Return why an answer cannot be given, "" where it can.
+    """Return the reason why an answer must not be given, "" if there is none.
 
-    A number, a yes or no and a choice need every word: what is left out may be the condition. A zero needs a kind of
-    thing that the robot knows, a "no" that rests on nothing found at least a noun, and both need looks that show.
+    A number, a yes or no, and a choice are refused if a word was not understood, because it may be the
+    condition. The answers 0 and "no" without a place are refused if the robot cannot detect such an object or
+    its attributes.
     """
     question, value = inquiry.question, answer.value
     decides = value.type in (AnswerType.NUMBER, AnswerType.YES_NO) or question.kind in _CHOICES
@@ -31,7 +32,7 @@ def doubt_of(inquiry: Inquiry, answer: Answer) -> str:
         return "I did not understand every word of the question"
     if inquiry.item is None:
         return ""
-    item = held_by_rooms(inquiry, plain_item(inquiry.item, question.asked))
+    item = held_by_rooms(inquiry, plain_item(inquiry.item))
     unread = [word for graph in item.best for word in _unread(inquiry, graph)]
     if unread and decides:
         return f"I do not know what is meant by {listed(unread)}"
@@ -41,7 +42,7 @@ def doubt_of(inquiry: Inquiry, answer: Answer) -> str:
 
 
 def _unread(inquiry: Inquiry, graph: QueryGraph) -> list[str]:
-    """Return the words in the name of a thing that name nothing and say nothing of its looks."""
+    """Return the words of an object's name that are neither a known noun nor a descriptive word."""
     phrase = clean_text(graph.target.phrase) or clean_text(graph.target.category)
     lexicon = load_lexicon()
     if not phrase or lexicon.canonical(phrase) or lexicon.room(phrase) or inquiry.rooms_called((phrase,)):
@@ -56,12 +57,15 @@ def _unread(inquiry: Inquiry, graph: QueryGraph) -> list[str]:
 
 
 def _modifies(word: str) -> bool:
-    """Whether a word may stand before a noun as a part of its name: "fire extinguisher", not "pallets can"."""
+    """Return whether a word can be the first part of a compound noun.
+
+    "fire" can in "fire extinguisher", "pallets" cannot.
+    """
     return singular(word) == word and load_wordnet().is_noun(word)
 
 
 def _not_looked_for(inquiry: Inquiry, item: Item, denies: bool) -> str:
-    """Return why nobody can say that there is none of it, "" where it can be said."""
+    """Return the reason why the absence of an item cannot be claimed, "" if it can be."""
     for graph in item.best:
         category = clean_text(graph.target.category)
         noun = denies and load_wordnet().is_noun(category)
@@ -75,14 +79,14 @@ def _not_looked_for(inquiry: Inquiry, item: Item, denies: bool) -> str:
 
 
 def _is_kind(inquiry: Inquiry, name: str) -> bool:
-    """Whether the robot knows such things: by its lexicon, or because it has seen one."""
+    """Return whether the robot knows this kind of object, from its lexicon or because it has seen one."""
     if load_lexicon().canonical(name) is not None or is_place(name):
         return True
     return any(same_kind(clean_text(e.label), name) for e in inquiry.tools.scene.entities.values())
 
 
 def _words_for(inquiry: Inquiry, category: str) -> frozenset[str]:
-    """Return every word of the captions of a kind's things."""
+    """Return all words in the captions of the known objects of a kind."""
     entities = inquiry.tools.scene.entities.values()
     said = (
         clean_text(e.caption).casefold().split() for e in entities if same_kind(clean_text(e.label), category)
@@ -91,6 +95,6 @@ def _words_for(inquiry: Inquiry, category: str) -> frozenset[str]:
 
 
 def _looks_of(inquiry: Inquiry, category: str) -> tuple[str, ...]:
-    """Return every attribute that things of a kind were seen to have."""
+    """Return the attributes, such as colours, of all known objects of a kind."""
     entities = inquiry.tools.scene.entities.values()
     return tuple(look for e in entities if same_kind(clean_text(e.label), category) for look in e.attributes)

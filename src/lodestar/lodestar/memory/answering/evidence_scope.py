@@ -1,4 +1,4 @@
-"""Bounds of the evidence of a question: the rooms that it names, and the kinds of things that serve its need."""
+"""Limits the evidence of a question to the rooms that it names."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from lodestar.scene.mirror import SceneMirror
 
 @dataclass(frozen=True)
 class EvidenceScope:
-    """regions: ids of the rooms that a question names. visits: the rooms themselves are asked for, so that memories
-    made in them count; else those that show things in them. scene: tells in which region a place is.
+    """Rooms that limit the evidence of a question.
+
+    regions: ids of the rooms that the question names. visits: whether the question is about the rooms
+    themselves; then memories made in the rooms count, else memories that show objects in them. scene: gives
+    the region of a place.
     """
 
     regions: frozenset[int]
@@ -23,7 +26,7 @@ class EvidenceScope:
 
     @cached_property
     def circle(self) -> tuple[tuple[float, float], float]:
-        """Return the middle and the radius in plan, metres, of a circle around the rooms."""
+        """Return the centre (x, y) and the radius of a circle around the rooms in plan, metres."""
         rooms = self.scene.rooms
         assert rooms is not None
         places = np.concatenate([rooms.places_of(region) for region in sorted(self.regions)])
@@ -32,7 +35,7 @@ class EvidenceScope:
         return (float(middle[0]), float(middle[1])), radius
 
     def within(self, hits: list[Hit]) -> list[Hit]:
-        """Return the memories of the rooms, with the things that stand in them alone; all, where none is of them."""
+        """Return the memories of the rooms, with only the objects inside; all `hits` if there are none."""
         kept = [hit for hit in (self._of_room(hit) for hit in hits) if hit is not None]
         return kept or hits
 
@@ -42,7 +45,7 @@ class EvidenceScope:
         assert rooms is not None
         if self.visits:
             return hit if int(rooms.at(np.asarray(memory.position, float)[None])[0]) in self.regions else None
-        if not memory.primitives:  # an operator's word
+        if not memory.primitives:  # a statement by an operator
             return hit
         centres = np.array([primitive.centre for primitive in memory.primitives], float)
         sound = np.isfinite(centres).all(axis=1)

@@ -1,7 +1,7 @@
-"""The families of questions as a table: what each is about, and what tells of that (ADR 0069).
+"""Rule tables for answers: per kind of question a tuple (family) of rows, each may answer (ADR 0039).
 
-A family is a tuple of rows: a subject that is selected from the chronicle, and what tells of it. The first row whose
-subject the question is about gives the answer.
+A row has a selector, which returns the subject of the question, such as an object, rooms or visits, and a
+function that answers about the subject. The first row whose selector finds a subject gives the answer.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from lodestar.language.noun_words import is_place
 from lodestar.language.question import QuestionKind
 from lodestar.memory.answer import Answer
 from lodestar.memory.answering import contents, happenings, places, presence, times
+from lodestar.memory.answering.config import CONFIDENCE_PARTIAL
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.needs import is_need, names_no_object, things_for_need
 from lodestar.memory.answering.readings import GENERIC, held_by_rooms, rooms_meant, without_new
@@ -24,10 +25,12 @@ from lodestar.memory.answering.selection import When, find, find_changed, when_a
 from lodestar.memory.answering.subjects import About, Meant, Rooms, Visited
 from lodestar.memory.records import EventKind
 
+CONFIDENCE_GUESSED = 0.6  # factor for an object found by the meaning of a need: "where can I sit"; chosen
+
 Subject = TypeVar("Subject")
-#: Selects what a question is about, None where it is about something else. Raises CannotAnswer for what was not seen.
+#: Returns the subject of a question, None if it has none. Raises CannotAnswer for an unseen object.
 Selector = Callable[[About], "Subject | None"]
-#: Answers a question about a subject, None where it is about another one.
+#: Returns the answer to a question with the row's kind of subject, None for another question.
 Row = Callable[[About], "Answer | None"]
 
 _NOTHING = Item()
@@ -35,13 +38,16 @@ _NEAR = ("visit", "reach", "stop", "stay", "drive", "cross", "turn", "enter", "l
 
 
 def answer_of(family: Iterable[Row], inquiry: Inquiry, item: Item | None = None) -> Answer:
-    """Return the answer of the first row that has one, or why there is none. item: that is named, None = nothing."""
+    """Return the answer of the first row that applies, or an answer that states why there is none.
+
+    item: description of the object that the question names, None = none.
+    """
     about = About(inquiry, _NOTHING if item is None else item)
     try:
         answer = _first(family, about)
     except CannotAnswer as reason:
         answer = reason.answer
-    assert answer is not None  # the last row of a family takes any subject
+    assert answer is not None  # the last row of a family accepts any question
     return answer
 
 
@@ -50,7 +56,7 @@ def _first(rows: Iterable[Row], about: About) -> Answer | None:
 
 
 def row(select: Selector[Subject], tell: Callable[[Subject], Answer]) -> Row:
-    """Return the row of a subject and what tells of it."""
+    """Return a row that answers with `tell` about the subject that `select` returns."""
 
     def answer(about: About) -> Answer | None:
         subject = select(about)
@@ -60,12 +66,12 @@ def row(select: Selector[Subject], tell: Callable[[Subject], Answer]) -> Row:
 
 
 def unsaid(what: str, advice: str = "name the thing or the room") -> Row:
-    """Return the row of questions that name nothing: it tells what they do not say, and what to do."""
+    """Return a row for questions that name no object: its answer states what is missing, with advice."""
     return row(unnamed, lambda q: unknown(q, f"the question does not say {what}; {advice}"))
 
 
 def reading(read: Callable[[Inquiry], Item | None], *rows: Row) -> Row:
-    """Return rows as one that reads what the question names in another way."""
+    """Return a row that tries `rows` with the object description (item) that `read` returns."""
 
     def answer(about: About) -> Answer | None:
         item = read(about.inquiry)
@@ -74,43 +80,46 @@ def reading(read: Callable[[Inquiry], Item | None], *rows: Row) -> Row:
     return answer
 
 
-# --- what a question is about --------------------------------------------------------------------------------------
+# --- selectors -----------------------------------------------------------------------------------------------------
 
 
 def only(holds: Callable[[Inquiry], object], select: Selector[Subject]) -> Selector[Subject]:
-    """Return a selector for the questions of which something holds."""
+    """Return a selector that works as `select` if `holds` is true for the question, else finds nothing."""
     return lambda about: select(about) if holds(about.inquiry) else None
 
 
 def always(about: About) -> Inquiry:
-    """Select the question itself."""
+    """Return the question itself, for any question."""
     return about.inquiry
 
 
 def as_named(about: About) -> About:
-    """Select the question with what it names."""
+    """Return the question together with the object description (item) in it."""
     return about
 
 
 def unnamed(about: About) -> Inquiry | None:
-    """Select the question where it names nothing."""
+    """Return the question if it names no object, else None."""
     return None if about.item.alternatives else about.inquiry
 
 
 def rooms(about: About) -> Rooms | None:
-    """Select the rooms that are named."""
+    """Return the rooms that the question names, None if it names none."""
     meant = rooms_meant(about.inquiry, about.item)
     return None if meant is None else Rooms(about.inquiry, meant)
 
 
 def rooms_known(about: About) -> Rooms | None:
-    """Select the rooms that are named and that the map has."""
+    """Return the rooms that the question names, None if the map does not have them."""
     named = rooms(about)
     return named if named is not None and named.meant.ids else None
 
 
 def things(when: When | Callable[[Inquiry], When], loosely: bool = False) -> Selector[Meant]:
-    """Return a selector of the things that are named, at a time at which the description may be true."""
+    """Return a selector of the objects that fit the question's description at the given time.
+
+    loosely: see `selection.find`.
+    """
 
     def select(about: About) -> Meant:
         inquiry, item = about.inquiry, about.item
@@ -121,19 +130,19 @@ def things(when: When | Callable[[Inquiry], When], loosely: bool = False) -> Sel
 
 
 def known_or_past(inquiry: Inquiry) -> When:
-    """Return when a thing is described that is taken for granted."""
+    """Return the time at which a description must hold: PAST for a question about the past, else KNOWN."""
     return When.PAST if inquiry.question.past else When.KNOWN
 
 
 def signs(about: About) -> Meant | None:
-    """Select the things that are named, where text was read on one of them."""
+    """Return the named objects on which text was read; None if there are none."""
     search = find(about.inquiry, about.item, known_or_past(about.inquiry), loosely=True)
     read = tuple(thing for thing in search.things if thing.written)
     return Meant(about.inquiry, replace(search, things=read)) if read else None
 
 
 def thing_in_time(about: About) -> Meant:
-    """Select the thing whose time is asked for; one that changed comes first where the question says that it did."""
+    """Return the objects whose time is asked for; for a question about a change, changed objects first."""
     inquiry, kind = about.inquiry, about.inquiry.change
     if kind is None:
         return Meant.of(inquiry, about.item, find(inquiry, about.item, When.PAST, loosely=True))
@@ -141,13 +150,13 @@ def thing_in_time(about: About) -> Meant:
 
 
 def visits_to_thing(about: About) -> Visited:
-    """Select the visits around the last place of the thing."""
+    """Return the robot's visits to the object's last place."""
     it = thing_in_time(about)
     return it.visits(it.stays[-1].box)
 
 
 def thing_reached(about: About) -> Visited | None:
-    """Select the visits to the thing that the robot is said to have come to, where it was near."""
+    """Return the robot's visits to the object that the question says it reached; None if there were none."""
     act = about.inquiry.question.act
     if act is None or act.verb not in _NEAR:
         return None
@@ -156,8 +165,10 @@ def thing_reached(about: About) -> Visited | None:
 
 
 def thing_placed(about: About) -> Meant:
-    """Select the thing whose place is asked for: one that came or moved first, where the question says that one did;
-    what serves a need, where no such thing is known.
+    """Return the objects whose place is asked for.
+
+    If the question says that an object came or moved, such objects come first. If no object fits, objects
+    that serve the need in the question are returned.
     """
     inquiry, item, question = about.inquiry, about.item, about.inquiry.question
     plain, is_new = without_new(item)
@@ -176,7 +187,7 @@ def thing_placed(about: About) -> Meant:
 
 
 def needed(about: About) -> Meant | None:
-    """Select what serves the need that the question names, None where it names none."""
+    """Return objects that serve the need that the question names, such as sitting; None if it names none."""
     inquiry = about.inquiry
     item = inquiry.shown.item if inquiry.shown is not None else inquiry.question.item
     if not is_need(inquiry, item):
@@ -185,13 +196,18 @@ def needed(about: About) -> Meant | None:
 
 
 def _need_factor(inquiry: Inquiry) -> float:
-    """Return the factor of the confidence in what serves a need; that no rule reads the need is part of it."""
-    config = inquiry.config.confidence
-    return config.guessed / config.partial if inquiry.question.is_partial else config.guessed
+    """Return the factor of the confidence in objects that serve a need.
+
+    For a partly parsed question it cancels the penalty that `reply` applies to such questions.
+    """
+    return CONFIDENCE_GUESSED / CONFIDENCE_PARTIAL if inquiry.question.is_partial else CONFIDENCE_GUESSED
 
 
 def thing_changed(about: About) -> Meant | None:
-    """Select the thing that is said to have changed. Raises CannotAnswer for changes that are not kept."""
+    """Return the objects that the question says have changed, None if it is not about a change.
+
+    Raises CannotAnswer for kinds of change that are not recorded.
+    """
     act = about.inquiry.question.act
     if act is None or act.own:
         return None
@@ -201,7 +217,7 @@ def thing_changed(about: About) -> Meant | None:
 
 
 def thing_affected(about: About) -> Meant | None:
-    """Select the thing to which something may have happened, None where no thing or a room is named."""
+    """Return the objects that may have changed; None if the question names a room, or no object."""
     inquiry, item = about.inquiry, about.item
     if not item.alternatives or rooms(about) is not None:
         return None
@@ -212,14 +228,17 @@ def thing_affected(about: About) -> Meant | None:
 
 
 def chosen(about: About) -> Meant:
-    """Select the things of which the condition of a choice holds."""
+    """Return the objects that fulfil the condition of a choice."""
     inquiry, asked = about.inquiry, about.inquiry.question.asked
     item = with_asked(about.item, asked) if asked else about.item
-    return Meant.of(inquiry, plain_item(about.item, asked), find(inquiry, item, when_asked(inquiry)))
+    return Meant.of(inquiry, plain_item(about.item), find(inquiry, item, when_asked(inquiry)))
 
 
 def room_of_thing(about: About) -> Inquiry | None:
-    """Select the question where the thing is of one whose room or place is asked for: "which room is the mug in"."""
+    """Return the question rewritten to ask about the object in a room or place, None for other questions.
+
+    "which room is the mug in" becomes a question about the mug.
+    """
     graph = about.item.best[0]
     sides = [p.arguments for p in graph.predicates if len(p.arguments) == 2 and p.arguments[1] == 0]
     held = sides[0][0] if sides else 0
@@ -230,7 +249,7 @@ def room_of_thing(about: About) -> Inquiry | None:
     return replace(about.inquiry, question=question)
 
 
-# --- what holds of a question --------------------------------------------------------------------------------------
+# --- conditions on questions ---------------------------------------------------------------------------------------
 
 
 def _said(inquiry: Inquiry) -> Item | None:
@@ -262,7 +281,7 @@ def _asks_for_rooms(inquiry: Inquiry) -> bool:
     return any(is_place(category) for category in categories) or (inquiry.is_of_robot and not categories)
 
 
-# --- the table -----------------------------------------------------------------------------------------------------
+# --- table of families -----------------------------------------------------------------------------------------------
 
 _WHERE: tuple[Row, ...] = (
     row(only(_asks_home, always), places.where_it_belongs),
@@ -357,7 +376,7 @@ FAMILIES: dict[QuestionKind, tuple[Row, ...]] = {
     QuestionKind.WHY: (row(always, happenings.why),),
 }
 
-#: Of several, the one met most or least often, whatever the kind of the question.
+#: Rows for the object or room that was seen or visited most or least often, for any kind of question.
 SO_OFTEN: tuple[Row, ...] = (
     row(only(_asks_for_rooms, always), times.room_so_often),
     reading(_said_or_anything, row(as_named, times.thing_so_often)),
@@ -365,7 +384,7 @@ SO_OFTEN: tuple[Row, ...] = (
 
 
 def family_of(inquiry: Inquiry) -> tuple[Row, ...] | None:
-    """Return the family of a question, None for what the memory does not tell of."""
+    """Return the table rows (family) for the question's kind, None if the memory cannot answer its kind."""
     if inquiry.question.attribute in ("most often", "least often"):
         return SO_OFTEN
     return FAMILIES.get(inquiry.question.kind)

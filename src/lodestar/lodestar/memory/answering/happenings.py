@@ -1,4 +1,4 @@
-"""Answers to what happened, what the robot did, why, and what people told it."""
+"""Answers about events, the robot's actions and reasons, and statements by people."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from lodestar.language.items import Item
 from lodestar.language.question import AnswerType
 from lodestar.memory.answer import Answer, AnswerPlace
+from lodestar.memory.answering.config import ANSWERING_GAP, ANSWERING_LISTED
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.readings import rooms_meant, rooms_named
 from lodestar.memory.answering.records import name_in_words
@@ -30,25 +31,25 @@ from lodestar.memory.requests import Request
 from lodestar.models.english import duration_in_words, listed, the
 from lodestar.scene.captions import clean_text
 
-_ALIKE = 0.55  # cosine of the question's words and an operator's word from which it is about the same; chosen
+_ALIKE = 0.55  # least cosine between a question and an operator's statement on the same subject; chosen
 
 
 def what_happened_to(it: Meant) -> Answer:
-    """Return the changes of a thing that were noticed in the window."""
+    """Return an answer with an object's changes that were noticed in the window."""
     return _what_happened(it.inquiry, it.inquiry.chronicle.changes(it.best.id), f" to {it.the}")
 
 
 def what_happened(inquiry: Inquiry) -> Answer:
-    """Return the changes that were noticed in the scope or anywhere, and what was told, in the window."""
+    """Return an answer with changes in the rooms named (or anywhere) and statements by operators."""
     question, told = inquiry.question, list[Memory]()
     if question.answer is AnswerType.TEXT and not question.scope:
         kinds = frozenset({EventKind.TOLD, EventKind.DIRECTIVE})
-        told = inquiry.memories(Request(kinds=kinds, window=inquiry.window, limit=inquiry.config.listed))
+        told = inquiry.memories(Request(kinds=kinds, window=inquiry.window, limit=ANSWERING_LISTED))
     return _what_happened(inquiry, [*changes_there(inquiry), *_told_once(told)])
 
 
 def _what_happened(inquiry: Inquiry, changes: Sequence[Memory], about: str = "") -> Answer:
-    found = sorted(changes, key=lambda memory: memory.start)[-inquiry.config.listed :]
+    found = sorted(changes, key=lambda memory: memory.start)[-ANSWERING_LISTED:]
     denies = inquiry.question.answer is AnswerType.YES_NO
     if not found:
         labels = inquiry.question.scope.labels
@@ -66,7 +67,7 @@ def _what_happened(inquiry: Inquiry, changes: Sequence[Memory], about: str = "")
 
 
 def changes_there(inquiry: Inquiry) -> list[Memory]:
-    """Return the changes in the rooms of the scope, anywhere without one, oldest first."""
+    """Return the changes in the rooms that the question names (none: anywhere), oldest first."""
     found = inquiry.chronicle.events(CHANGES)
     labels = inquiry.question.scope.labels
     meant = rooms_meant(inquiry, inquiry.question.item)
@@ -77,13 +78,13 @@ def changes_there(inquiry: Inquiry) -> list[Memory]:
 
 
 def regions_of(inquiry: Inquiry, memory: Memory) -> list[int]:
-    """Return the rooms of a change: where the thing was before it moved, and where it is or was."""
+    """Return the region ids of a change: of the object's place before a move, and of its present place."""
     places = [memory.place_of("from"), *(p.centre for p in memory.primitives[:1])]
     return [inquiry.region_at(place) for place in places if place is not None]
 
 
 def event_in_words(inquiry: Inquiry, memory: Memory) -> str:
-    """Return "the red mug moved 2.1 m 8 minutes ago"; texts of others are quoted."""
+    """Return the event in words: "the red mug moved 2.1 m 8 minutes ago"; untrusted texts are quoted."""
     when = ago_in_words(memory.end, inquiry.now)
     if memory.event in CHANGED:
         return f"{the(_name(memory))} {CHANGED[memory.event]} {when}"
@@ -111,7 +112,7 @@ def _name(memory: Memory) -> str:
 
 
 def _told_once(found: Sequence[Memory]) -> list[Memory]:
-    """Return the memories without the begins of directives whose end is among them."""
+    """Return the memories; the beginning of a directive is left out if its end is among them."""
     ended = [m for m in found if m.facts.get("phase") == "ended"]
     return [
         m for m in found if m.facts.get("phase") != "begun" or not any(_is_begin(m, end) for end in ended)
@@ -123,15 +124,15 @@ def _is_begin(begun: Memory, ended: Memory) -> bool:
 
 
 def what_done(inquiry: Inquiry) -> Answer:
-    """Return the directives of the window with their outcomes, and how far and where the robot went."""
+    """Return an answer with the directives of the window and their outcomes, and the robot's route and its length."""
     found = _directives(inquiry)
     known = inquiry.chronicle.segments
     if not found and not known:
         return unknown(inquiry, "I remember nothing of that time")
-    parts = [_directive_in_words(inquiry, memory) for memory in found[-inquiry.config.listed :]]
+    parts = [_directive_in_words(inquiry, memory) for memory in found[-ANSWERING_LISTED:]]
     if len(known) > 1:
         rooms = list(dict.fromkeys(filter(None, (inquiry.room_at(m.position) for m in known))))
-        through = listed([the(room) for room in rooms[: inquiry.config.listed]])
+        through = listed([the(room) for room in rooms[:ANSWERING_LISTED]])
         went = f"I went about {metres_in_words(inquiry.chronicle.driven)}"
         parts.append(f"{went} through {through}" if rooms else went)
     elif known and not parts:
@@ -145,14 +146,14 @@ def what_done(inquiry: Inquiry) -> Answer:
 
 
 def _directives(inquiry: Inquiry) -> list[Memory]:
-    """Return directives that ended, and the last one if it is under way, oldest first."""
+    """Return the directives that ended, oldest first, and then one that is still running."""
     found = _told_once(inquiry.chronicle.events((EventKind.DIRECTIVE,)))
     ended = [m for m in found if m.facts.get("phase") == "ended"]
     return ended + [m for m in found[-1:] if m.facts.get("phase") != "ended"]
 
 
 def why(inquiry: Inquiry) -> Answer:
-    """Return the explanation of the last decision in the window, about the item where it names one."""
+    """Return an answer that explains the last decision in the window, or the last about a named object."""
     found = inquiry.chronicle.events((EventKind.DECISION,))[::-1]
     item = inquiry.question.item
     if item is not None and item.alternatives and found:
@@ -170,7 +171,7 @@ def why(inquiry: Inquiry) -> Answer:
 
 
 def _about(inquiry: Inquiry, item: Item, found: Sequence[Memory]) -> list[Memory]:
-    """Return the decisions that show the item or were made in the room that it is."""
+    """Return the decisions that involve the item, or were made in or for the room that it names."""
     rooms = rooms_meant(inquiry, item)
     if rooms is not None:
         return [
@@ -189,7 +190,7 @@ def _about(inquiry: Inquiry, item: Item, found: Sequence[Memory]) -> list[Memory
 
 
 def happened_where(inquiry: Inquiry) -> Answer:
-    """Return where the robot did something that names no thing: where its last directive in the window ended."""
+    """Return an answer with the place of an action of the robot, such as its last stop in the window."""
     act = inquiry.question.act
     rule = _DEEDS.get(act.verb if act is not None and act.own else "")
     if rule is None:
@@ -205,11 +206,11 @@ def happened_where(inquiry: Inquiry) -> Answer:
 
 
 def _halts(inquiry: Inquiry) -> list[Memory]:
-    """Return the segments in which the robot began to stand still."""
+    """Return the segments in which the robot came to a stop."""
     known, found = inquiry.chronicle.segments, list[Memory]()
     for before, memory in pairwise(known):
         moved = float(np.linalg.norm(memory.position[:2] - before.position[:2]))
-        if moved < 0.1 and (not found or memory.start - found[-1].end > inquiry.config.gap):
+        if moved < 0.1 and (not found or memory.start - found[-1].end > ANSWERING_GAP):
             found.append(memory)
     return found
 
@@ -222,9 +223,9 @@ _DEEDS: dict[str, Callable[[Inquiry], list[Memory]]] = {"stop": _halts, "stay": 
 
 
 def as_told(inquiry: Inquiry) -> Answer | None:
-    """Return an operator's word about the question's things as a quotation, None where there is none.
+    """Return an answer that quotes an operator's statement on the question's objects; None = no statement.
 
-    It is told, not taken as true: the answer has no value but the sentence.
+    The statement is not verified, so the answer has the sentence and no value.
     """
     phrases = inquiry.cues[:1]
     if not phrases:

@@ -1,4 +1,4 @@
-"""One question under way: its clock, its window, its evidence and the rooms."""
+"""Question being answered, with its present time, time window, evidence and rooms."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ from lodestar.memory.answering.config import AnsweringConfig
 from lodestar.memory.answering.evidence_scope import EvidenceScope
 from lodestar.memory.answering.records import Search
 from lodestar.memory.answering.tools import Shown, Tools, unit_rows
-from lodestar.memory.evidence.selection import SELECTIONS, Piece
+from lodestar.memory.evidence.selection import Piece, bottleneck_evidence
 from lodestar.memory.records import EventKind, Memory
 from lodestar.memory.requests import Hit, Order, Request
 from lodestar.query.verdict import PoolCache
 from lodestar.scene.captions import clean_text
 from lodestar.scene.regions import is_called
 
-#: What a thing does, by the verb of `Act` where it is not the robot's own.
+ANSWERING_POOL = 400  # captions from which evidence is selected; chosen
+
+#: Event kind for each verb of `Act` that describes an object's change.
 _KIND_OF_ACT = {
     "move": EventKind.MOVED,
     "vanish": EventKind.VANISHED,
@@ -38,10 +40,12 @@ _KIND_OF_ACT = {
 
 @dataclass(frozen=True)
 class Inquiry:
-    """pose: (3,) x, y, yaw of base_link in map; None = not known. now: seconds in the clock of the stamps.
+    """Question being answered, with cached evidence and searches.
 
-    window: seconds of begin and end; None = at any time. pools: caches the scene as arrays between questions.
-    scope: rooms that the question names, None = anywhere. serving: kinds of things that serve the need it names.
+    pose: (3,) x, y, yaw of base_link in map; None = unknown. now: present stamp, seconds. shown: object in
+    the question's picture or in view. window: (begin, end) in seconds; None = any time. pools: scene as
+    arrays, cached between questions. scope: rooms that the question names, None = anywhere. serving: kinds of
+    objects that serve the need in the question, such as chairs for sitting.
     """
 
     question: Question
@@ -56,68 +60,68 @@ class Inquiry:
     serving: tuple[str, ...] = ()
 
     def within(self, window: tuple[float, float] | None) -> Inquiry:
-        """Return the same question in another window."""
+        """Return the same question with another time window."""
         return replace(self, window=window)
 
     @cached_property
     def anytime(self) -> Inquiry:
-        """The same question without a window."""
+        """Return the same question without a time window."""
         return self if self.window is None else self.within(None)
 
-    # --- what it is about -------------------------------------------------------------------------------------
+    # --- subject ----------------------------------------------------------------------------------------------
 
     @cached_property
     def chronicle(self) -> Chronicle:
-        """The things, stays, changes and visits that are known at the time of the question."""
-        return Chronicle(self.tools, self.config, self.window, self.memories, lambda: self.anytime.chronicle)
+        """Return the objects, stays, changes and visits known in the question's window."""
+        return Chronicle(self.tools, self.window, self.memories, lambda: self.anytime.chronicle)
 
     @cached_property
     def searches(self) -> dict[Any, Search]:
-        """The searches that were made already; `selection.find` fills them in."""
+        """Return the cache of searches, which `selection.find` fills."""
         return {}
 
     @property
     def item(self) -> Item | None:
-        """Return the thing that the picture shows, else the one that the words name; None where there is none."""
+        """Return the object description (item) from the question's picture, else its words; None = none."""
         item = self.shown.item if self.shown is not None else self.question.item
         return item if item is not None and item.alternatives else None
 
     @property
     def is_of_robot(self) -> bool:
-        """Whether it asks for something that the robot did."""
+        """Return whether the question is about an action of the robot."""
         return self.question.act is not None and self.question.act.own
 
     @property
     def is_of_change(self) -> bool:
-        """Whether it asks for something that a thing did."""
+        """Return whether the question is about a change of an object."""
         return self.question.act is not None and not self.question.act.own
 
     @property
     def change(self) -> EventKind | None:
-        """The kind of event that it asks of a thing; None where it asks for none that is kept."""
+        """Return the kind of event that the question asks about; None = no event, or an unrecorded kind."""
         act = self.question.act
         return None if act is None else kind_of_change(act)
 
     @property
     def asks_first(self) -> bool:
-        """Whether the first of several is asked for."""
+        """Return whether the question asks for the first of several occurrences."""
         return self.question.occurrence is Occurrence.FIRST
 
     @property
     def place(self) -> np.ndarray | None:
-        """Return where the robot is, (2,) in map; None where it does not know."""
+        """Return the robot's position (2,) in map; None if unknown."""
         return None if self.pose is None else np.asarray(self.pose, float)[:2]
 
     # --- memory -----------------------------------------------------------------------------------------------
 
     @cached_property
     def hits(self) -> list[Hit]:
-        """Captions that are alike the question's words, best first, in its window and around its rooms."""
+        """Return the captions most similar to the question's words, best first, in its window and near its rooms."""
         phrases = self.cues
         if not phrases:
             return []
         vectors = unit_rows(self.tools, phrases)
-        request = Request(phrases=phrases, vectors=vectors, window=self.window, limit=self.config.pool)
+        request = Request(phrases=phrases, vectors=vectors, window=self.window, limit=ANSWERING_POOL)
         if self.scope is not None:
             middle, radius = self.scope.circle
             reach = 0.0 if self.scope.visits else self.config.coverage.look_limits.range
@@ -128,7 +132,7 @@ class Inquiry:
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
-        """The evidence that the rule selects from the hits."""
+        """Return the evidence selected from `hits` by `tools.select` or the Information Bottleneck."""
         if not self.hits:
             return ()
         vectors = unit_rows(self.tools, self.cues)
@@ -137,7 +141,7 @@ class Inquiry:
             return unit_rows(self.tools, phrases)
 
         config = replace(self.config.evidence, representative=self._representative)
-        select = self.tools.select or SELECTIONS[self.config.selection]
+        select = self.tools.select or bottleneck_evidence
         if self.scope is None:
             return select(self.hits, vectors, embed, config).pieces
         whole = {hit.memory.id: hit for hit in self.hits}
@@ -146,7 +150,7 @@ class Inquiry:
 
     @property
     def _representative(self) -> str:
-        """Return which caption of a cluster answers: the first or last one where a time is asked for."""
+        """Return which caption represents a cluster of evidence: "first", "last" or most "relevant"."""
         match self.question.occurrence:
             case Occurrence.FIRST:
                 return "first"
@@ -156,7 +160,10 @@ class Inquiry:
 
     @cached_property
     def cues(self) -> tuple[str, ...]:
-        """Phrases by which memory is searched: the whole thing, its kind, the room; else the question itself."""
+        """Return the search phrases: descriptions and kinds of objects, else rooms, else the question's text.
+
+        Kinds of objects that serve the need in the question are added.
+        """
         question, said = self.question, []
         items = [self.shown.item if self.shown is not None else question.item, question.other]
         for item in items:
@@ -170,9 +177,10 @@ class Inquiry:
         return tuple(dict.fromkeys(text for text in map(clean_text, said) if text))
 
     def memories(self, request: Request) -> list[Memory]:
-        """Return memories that pass a request without words; of the evidence alone where the scene may not answer.
+        """Return memories that pass a request without search phrases.
 
-        Raises AnswerCancelled.
+        If the scene dictionary may not be used, only memories selected as evidence are searched. Raises
+        AnswerCancelled.
         """
         self.tools.check()
         if self.tools.use_scene:
@@ -184,25 +192,25 @@ class Inquiry:
     # --- rooms ------------------------------------------------------------------------------------------------
 
     def region_at(self, point: np.ndarray) -> int:
-        """Return the region of a place in map; 0 = not known."""
+        """Return the id of the region at a place in map; 0 = unknown."""
         return self.tools.scene.region_at(np.asarray(point, float))
 
     def room_name(self, region_id: int) -> str:
-        """Return what a region is called, "" where nobody knows."""
+        """Return the name of a region, "" if it has none."""
         region = self.tools.scene.regions.get(region_id)
         return "" if region is None else clean_text(region.label)
 
     def room_at(self, point: np.ndarray) -> str:
-        """Return what the region of a place in map is called, "" where nobody knows."""
+        """Return the name of the region at a place in map, "" if it has none."""
         return self.room_name(self.region_at(point))
 
     def rooms_called(self, names: Sequence[str]) -> frozenset[int]:
-        """Return the regions that go by one of these names."""
+        """Return the ids of the regions that have one of these names."""
         regions = self.tools.scene.regions.values()
         return frozenset(region.id for region in regions if is_called(region, names))
 
     def nearest_rooms(self, ids: Iterable[int], near: np.ndarray | None) -> list[int]:
-        """Return regions by the distance of their middles from a place (2+,) in map; by id where there is no place."""
+        """Return region ids by distance of their centroids from a place (2+,) in map; by id if there is no place."""
         regions = self.tools.scene.regions
 
         def away(region: int) -> float:
@@ -213,19 +221,19 @@ class Inquiry:
 
     @cached_property
     def lengths(self) -> np.ndarray | None:
-        """Metres of the shortest path to each cell of the grid; None without a grid or a pose."""
+        """Return path lengths to all cells, (rows, columns), metres; None without a grid or a pose."""
         if self.tools.grid is None or self.pose is None:
             return None
         return path_lengths(self.tools.grid, np.asarray(self.pose, float)[:2])
 
 
 def kind_of_change(act: Act) -> EventKind | None:
-    """Return the event that an act of a thing is; None for one of the robot, or one that is not kept."""
+    """Return the event kind of an object's change; None for other verbs and actions of the robot."""
     return None if act.own else _KIND_OF_ACT.get(act.verb)
 
 
 def _passes(memory: Memory, request: Request) -> bool:
-    """Whether a memory passes the filters of a request, as the store's catalogue does."""
+    """Return whether a memory passes the filters of a request, as far as answers use them."""
     if request.window is not None and not (
         memory.end >= request.window[0] and memory.start <= request.window[1]
     ):

@@ -1,4 +1,4 @@
-"""Things that serve a need: "where can I sit down" names no thing, but its meaning is near to a chair's."""
+"""Objects that serve a need: "where can I sit down" names no object, but is close in meaning to a chair's use."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from lodestar.language.items import Item, is_open
 from lodestar.language.question import QuestionKind
 from lodestar.memory.answering.chronicle import sightings_in, thing_of_sightings
+from lodestar.memory.answering.config import ANSWERING_MOVED
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.records import Search, Thing
 from lodestar.memory.answering.tools import unit_rows
@@ -17,11 +18,17 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.captions import clean_text
 from lodestar.scene.records import EntityState
 
-_SERVING = 2  # kinds that serve a need, of which memories are searched for
+# least cosine between a need ("where can I sit") and the name or use of an object that may serve it; chosen
+ANSWERING_NEED = 0.3
+
+_SERVING = 2  # most kinds searched for per need
 
 
 def is_need(inquiry: Inquiry, item: Item | None) -> bool:
-    """Whether a question that was read in part names nothing but "something"."""
+    """Return whether a question names a need ("where can I sit down") and no object.
+
+    It then was only partly parsed, or asks where the speaker should go, and names at most "something".
+    """
     question = inquiry.question
     if inquiry.shown is not None or not question.text:
         return False
@@ -30,16 +37,17 @@ def is_need(inquiry: Inquiry, item: Item | None) -> bool:
 
 
 def names_no_object(item: Item) -> bool:
-    """Tell whether an item names what no robot sees as a thing: "a coffee", "first aid"."""
+    """Return whether an item names nothing that the robot can detect as an object: "a coffee", "first aid"."""
     lexicon = load_lexicon()
     kinds = {name for graph in item.best for name in (graph.target.category, graph.target.phrase)}
     return all(lexicon.canonical(kind) is None and lexicon.room(kind) is None for kind in kinds)
 
 
 def things_for_need(inquiry: Inquiry) -> Search:
-    """Return the things whose name or use is nearest in meaning to the question, best first. Raises MissingPhrases.
+    """Return the objects whose name or use is nearest in meaning to the question, best first.
 
-    Their score is `accept` at the cosine `need`, and rises with it.
+    Their score is `QueryConfig.accept` at the cosine ANSWERING_NEED, and rises with the cosine. Raises
+    MissingPhrases.
     """
     things = _every_thing(inquiry)
     if not things:
@@ -47,11 +55,11 @@ def things_for_need(inquiry: Inquiry) -> Search:
     asked = unit_rows(inquiry.tools, [clean_text(inquiry.question.text)])[0]
     cosines = _cosines(inquiry, sorted({thing.label for thing in things}), asked)
     best = max(cosines.values())
-    if best < inquiry.config.need:
+    if best < ANSWERING_NEED:
         return Search(best_miss=max(0.0, best))
     accept = inquiry.config.query.accept
     chosen = max(cosines, key=lambda label: (cosines[label], label))
-    score = min(1.0, accept + (1.0 - accept) * (best - inquiry.config.need))
+    score = min(1.0, accept + (1.0 - accept) * (best - ANSWERING_NEED))
     fitting = [thing for thing in things if thing.label == chosen]
     place = inquiry.place
     fitting.sort(key=lambda t: (-t.last if place is None else t.box.away(place), t.id))
@@ -59,9 +67,10 @@ def things_for_need(inquiry: Inquiry) -> Search:
 
 
 def serving_kinds(inquiry: Inquiry) -> tuple[str, ...]:
-    """Return the kinds of things whose use is nearest in meaning to the need that a question names, best first; none
-    where it names a thing. Memories are searched for them: no caption says "something to sit on".
-    Raises MissingPhrases.
+    """Return the kinds of objects that best serve the question's need; () if the question names an object.
+
+    Their use is nearest in meaning to the question. Memories are searched for these kinds, because no caption
+    says "something to sit on". Raises MissingPhrases.
     """
     question = inquiry.question
     item = question.item
@@ -72,11 +81,11 @@ def serving_kinds(inquiry: Inquiry) -> tuple[str, ...]:
     asked = unit_rows(inquiry.tools, [clean_text(question.text)])[0]
     cosines = _cosines(inquiry, sorted(load_lexicon().uses), asked)
     ranked = sorted(cosines, key=lambda kind: (-cosines[kind], kind))
-    return tuple(kind for kind in ranked[:_SERVING] if cosines[kind] >= inquiry.config.need)
+    return tuple(kind for kind in ranked[:_SERVING] if cosines[kind] >= ANSWERING_NEED)
 
 
 def _cosines(inquiry: Inquiry, labels: Sequence[str], asked: np.ndarray) -> dict[str, float]:
-    """Return by label its cosine with the question: of its name, or of the best of its uses."""
+    """Return label -> largest cosine of its name or one of its uses with the question's vector `asked`."""
     lexicon = load_lexicon()
     said = {label: (label, *lexicon.uses.get(lexicon.canonical(label) or label, ())) for label in labels}
     phrases = sorted({phrase for own in said.values() for phrase in own})
@@ -95,7 +104,7 @@ def _every_thing(inquiry: Inquiry) -> list[Thing]:
         ids = {inquiry.tools.scene.resolve(i) for memory in memories for i in memory.entity_ids}
         seen = {i: sightings_in(inquiry.tools.scene, memories, {i}) for i in sorted(ids)}
         found = [
-            thing_of_sightings(i, sightings, 1.0, inquiry.config.moved)
+            thing_of_sightings(i, sightings, 1.0, ANSWERING_MOVED)
             for i, sightings in seen.items()
             if sightings
         ]

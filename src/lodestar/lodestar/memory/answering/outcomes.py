@@ -1,4 +1,4 @@
-"""Outcome of a question put to the memory: the answer, or a stated code and what to do."""
+"""Outcome of a question to the memory: the answer, or an error code with advice."""
 
 from __future__ import annotations
 
@@ -17,18 +17,16 @@ _AGAIN = "ask again when the text embedder is up"
 
 
 class Answers(Protocol):
-    """Port of what answers: `Answerer`, or `ModelAnswerer` over it."""
+    """Interface of an answerer: `Answerer`, or `ModelAnswerer` around it."""
 
     @property
     def tools(self) -> Tools:
-        """Return what the answers are made of."""
-        ...
+        """Return the data sources of the answers."""
 
     def answer(
         self, question: Question, now: float, pose: np.ndarray | None = None, shown: Shown | None = None
     ) -> Answer:
         """Return the answer; see `Answerer.answer`."""
-        ...
 
 
 def outcome_of(
@@ -39,7 +37,10 @@ def outcome_of(
     pose: np.ndarray | None = None,
     shown: Shown | None = None,
 ) -> AnswerOutcome:
-    """Return what came of a question. state: of the store; parameters otherwise as of `Answerer.answer`."""
+    """Return the outcome of a question: the answer, or an error code.
+
+    state: of the memory store. Other parameters as in `Answerer.answer`.
+    """
     if state is not MemoryState.READY and not answerer.tools.scene.entities:
         return _empty(state)
     try:
@@ -58,7 +59,7 @@ def outcome_of(
 
 
 def cancelled() -> AnswerOutcome:
-    """Return the outcome of a question that nobody waits for any more."""
+    """Return the outcome of a cancelled question."""
     return AnswerOutcome(AnswerCode.CANCELLED, why="cancelled")
 
 

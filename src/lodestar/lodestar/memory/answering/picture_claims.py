@@ -1,4 +1,4 @@
-"""Checks of claims about pictures together: what no picture can show, or two of them deny each other, is not said."""
+"""Verification of claims about pictures: pictures must be able to show what is claimed, without contradictions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lodestar.language.question import AnswerType, Question, QuestionKind
 from lodestar.memory.answering.agent_claims import BadClaim, Checked
+from lodestar.memory.answering.config import ANSWERING_GAP
 from lodestar.memory.answering.coverage import Coverage, FloorLooks
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.replies import floor_seen
@@ -15,11 +16,11 @@ from lodestar.models.lexicon import load_lexicon
 
 
 def check_pictures(inquiry: Inquiry, claims: Sequence[Checked], yes: bool | None) -> None:
-    """Raise BadClaim where the pictures that claims cite cannot show what is asked, or do not agree.
+    """Raise BadClaim if the cited pictures cannot show the claimed fact, or contradict each other.
 
-    A change, or that there was none, needs two moments in each claim, and what is gone is in no picture; what is in a
-    room needs a picture of that room, "it is not so" a picture of that very thing; a property and a number have one
-    value in all pictures, and a yes is said of what it names.
+    A change, or its absence, needs pictures of two moments in each claim; pictures cannot show what is gone; contents
+    of a room need a picture of that room; denying a property needs a picture of that very object. A property and a
+    count must be equal in all pictures, and a "yes" must name the property in question.
     """
     seen = [claim for claim in claims if claim.pictures]
     if not seen:
@@ -27,7 +28,7 @@ def check_pictures(inquiry: Inquiry, claims: Sequence[Checked], yes: bool | None
     question, changes = inquiry.question, inquiry.is_of_change
     if changes and question.kind is QuestionKind.WHAT_THERE:
         raise BadClaim("a picture shows what is there, not what is gone")
-    if (changes or inquiry.asks_first) and not all(_spans(claim, inquiry.config.gap) for claim in seen):
+    if (changes or inquiry.asks_first) and not all(_spans(claim, ANSWERING_GAP) for claim in seen):
         raise BadClaim("pictures of one moment do not show whether something changed")
     if question.asked and yes is False and not all(claim.outlined for claim in seen):
         raise BadClaim("it cites no picture of the very thing that it denies something of")
@@ -42,8 +43,9 @@ def check_pictures(inquiry: Inquiry, claims: Sequence[Checked], yes: bool | None
 
 
 def floor_of_pictures(inquiry: Inquiry, claims: Sequence[Checked]) -> Coverage:
-    """Return the share of the floor that the cited pictures show, with which "there is none" may be said. Raises
-    BadClaim where a claim cites none, or nobody knows the floor.
+    """Return the share of the floor that the cited pictures show, which limits a claim of absence.
+
+    Raises BadClaim if a claim cites no picture, or if the share is unknown or 0.
     """
     if not all(claim.pictures for claim in claims):
         raise BadClaim("notes cannot show that something is not there")
@@ -59,13 +61,13 @@ def floor_of_pictures(inquiry: Inquiry, claims: Sequence[Checked]) -> Coverage:
 
 
 def _spans(claim: Checked, gap: float) -> bool:
-    """Whether the pictures of a claim are of moments more than so many seconds apart."""
+    """Return whether the oldest and the newest picture of a claim are more than `gap` seconds apart."""
     stamps = [shot.stamp for shot in claim.pictures]
     return max(stamps) - min(stamps) > gap
 
 
 def _is_of_rooms(inquiry: Inquiry, shot: Shot) -> bool:
-    """Whether an image was taken in the rooms that a question names, or shows a thing that stands there."""
+    """Return whether an image was taken in the rooms that the question names, or shows an object in them."""
     scope, scene = inquiry.scope, inquiry.tools.scene
     if scope is None or inquiry.region_at(shot.position) in scope.regions:
         return True
@@ -76,7 +78,11 @@ def _is_of_rooms(inquiry: Inquiry, shot: Shot) -> bool:
 
 
 def _fits(question: Question, claim: Checked, yes: bool | None) -> bool:
-    """Whether yes is said of what is asked, "metal" of "made of metal", and no of anything else; of looks alone."""
+    """Return whether the property that a claim names agrees with the answer `yes`.
+
+    If `yes`, it must be a property that the question asks about, else another one. Always True without an
+    answer, or if the question asks about anything besides properties.
+    """
     looks = {_value(p.value) for p in question.asked if p.name == "HasAttribute" and not p.negated}
     if len(looks) != len(question.asked) or yes is None:
         return True

@@ -1,4 +1,4 @@
-"""Things that a question about a picture may mean, by the map."""
+"""Objects of the map that a question is about; pictures of them are shown to the model first."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.selection import When, find
 from lodestar.models.lexicon import load_lexicon
 
-_MEANT = 4  # things of each noun, the likeliest; chosen: with two views each they fill the pictures
+_MEANT = 4  # most objects per noun, the likeliest; chosen: with two views each they fill the pictures
 
 
 def meant_things(inquiry: Inquiry) -> list[int]:
-    """Return the ids of what the question is about, the likeliest first: the thing that it names; where the map has
-    none, or it asks what is somewhere, the things beside which it is said to be. Raises MissingPhrases.
+    """Return the ids of the objects that the question is about, the likeliest first. Raises MissingPhrases.
+
+    If no object fits, or the question asks for contents ("what is on the desk"), they are the neighbours that
+    it names.
     """
     item = inquiry.item
     if item is None:
         return []
-    item = plain_item(item, inquiry.question.asked)
+    item = plain_item(item)
     generic = load_lexicon().is_generic
     named = [] if all(generic(graph.target.category) for graph in item.best) else _ids(inquiry, item)
     if named:

@@ -1,4 +1,4 @@
-"""Answers to where something is, was or belongs, how far it is, and where the robot is."""
+"""Answers about places of objects, where they belong, distances, and the robot's position."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from lodestar.language.items import Item
 from lodestar.language.question import Question, QuestionKind
 from lodestar.memory.answer import Answer, AnswerPlace, Proof
+from lodestar.memory.answering.config import ANSWERING_PLACES, CONFIDENCE_AMBIGUOUS
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.readings import rooms_meant
 from lodestar.memory.answering.records import Box, Stay, Thing
@@ -31,13 +32,15 @@ from lodestar.memory.answering.wording import ago_in_words, metres_in_words, pla
 from lodestar.models.english import listed, number_in_words, the
 from lodestar.scene.captions import clean_text
 
+ANSWERING_ALIKE = 4.0  # metres between objects of a kind that form one group; chosen
+
 _LOST = "I do not know my own place; I may be lost"
 
-# --- where ---------------------------------------------------------------------------------------------------------
+# --- places --------------------------------------------------------------------------------------------------------
 
 
 def where(it: Meant) -> Answer:
-    """Return where a thing is, was first, or was last."""
+    """Return an answer with the object's present, first or last place."""
     inquiry, question, best = it.inquiry, it.inquiry.question, it.best
     first = inquiry.asks_first or asks_before(question)
     stay = it.stays[0] if first else best.stay_that_fitted(it.stays)
@@ -53,21 +56,21 @@ def where(it: Meant) -> Answer:
     proof += proofs_of_newest(stay.sightings) + proofs_of_memories(it.history.changes[-1:])
     return reply(
         inquiry, sentence, sure,
-        places=[place_of(inquiry, box, thing) for box, thing in boxes[: inquiry.config.places]],
+        places=[place_of(inquiry, box, thing) for box, thing in boxes[: ANSWERING_PLACES]],
         names=[inquiry.room_at(stay.box.centre)], proof=proof, verified=stay.last,
         times=[(stay.first, stay.last)],
     )  # fmt: skip
 
 
 def asks_before(question: Question) -> bool:
-    """Tell whether the place before the last one is meant: "where was it before it was moved"."""
+    """Return whether the question asks for the place before a change: "where was it before it was moved"."""
     end = question.window.end
     act = None if end is None or end.event is None else end.event.act
     return question.kind is QuestionKind.WHERE and act is not None and not act.own
 
 
 def _sentence(it: Meant, stay: Stay, first: bool) -> str:
-    """Return "It is on the desk in the kitchen; I saw it last 8 minutes ago"."""
+    """Return a sentence such as "It is on the desk in the kitchen; I saw it last 8 minutes ago"."""
     stays, place, until = it.stays, it.at(stay), it.ago(stay.last)
     if first and len(stays) > 1:
         since = f"from {it.ago(stay.first)} until {until}; since then it is {it.at(stays[-1])}"
@@ -85,7 +88,7 @@ def _sentence(it: Meant, stay: Stay, first: bool) -> str:
 
 
 def where_rooms(rooms: Rooms) -> Answer:
-    """Return where a room is; of several the nearest."""
+    """Return an answer with the place of a room; of several rooms the nearest."""
     inquiry, place = rooms.inquiry, rooms.inquiry.place
     if not rooms.meant.ids:
         return rooms.unvisited()
@@ -100,16 +103,16 @@ def where_rooms(rooms: Rooms) -> Answer:
     if len(order) > 1:
         which = "I do not know which is the nearest" if place is None else "this is the nearest"
         sentence += f" There are {number_in_words(len(order))}; {which}."
-        sure *= inquiry.config.confidence.ambiguous if place is None else 1.0
+        sure *= CONFIDENCE_AMBIGUOUS if place is None else 1.0
     return reply(
         inquiry, sentence, sure,
-        places=[room_place(inquiry, i) for i in order[: inquiry.config.places]], names=[rooms.meant.name],
+        places=[room_place(inquiry, i) for i in order[: ANSWERING_PLACES]], names=[rooms.meant.name],
         proof=[region_proof(inquiry, i) for i in order], verified=inquiry.tools.scene.stamp or None,
     )  # fmt: skip
 
 
 def where_are_you(inquiry: Inquiry) -> Answer:
-    """Return the robot's room and place, also at the time of a window."""
+    """Return an answer with the robot's room and position, now or in the window."""
     pose, now, proof, verb, when = inquiry.pose, inquiry.now, list[Proof](), "am", ""
     if inquiry.window is not None:
         known = inquiry.chronicle.segments
@@ -131,19 +134,19 @@ def where_are_you(inquiry: Inquiry) -> Answer:
     return reply(inquiry, sentence, 1.0, places=places, names=names, proof=proof, verified=now)
 
 
-# --- where it belongs ----------------------------------------------------------------------------------------------
+# --- usual places --------------------------------------------------------------------------------------------------
 
 
 def where_it_belongs(inquiry: Inquiry) -> Answer:
-    """Return the first place of a thing that was moved, else the place where most things of its kind stand.
+    """Return an answer with an object's first place if it was moved, else the usual place of its kind.
 
-    The thing itself, where it is known which it is, does not count among its kind.
+    The usual place is that of most objects of the kind, without the object itself if it is known.
     """
     item = inquiry.item
     if item is None:
         return unknown(inquiry, "I do not know which thing is meant; name it or send a picture of it")
     search = find(inquiry, item, When.PAST)
-    if search.best is None:  # by its kind alone, without looks and neighbours
+    if search.best is None:  # search by kind alone, without appearance and neighbours
         bare = Item(tuple((readings[0].of_variable(0),) for readings in item.alternatives))
         search = find(inquiry, bare, When.PAST)
     it = Meant.of(inquiry, item, search)
@@ -159,12 +162,12 @@ def where_it_belongs(inquiry: Inquiry) -> Answer:
         inquiry, f"It goes {words}: {many} there.",
         it.sure(best, alone=True) * (0.5 + 0.5 * (len(group) / len(kin))),
         places=[place_of(inquiry, best.box, best)], names=[inquiry.room_at(best.box.centre)],
-        proof=proofs_of_things(group[: inquiry.config.places]), verified=max(thing.last for thing in group),
+        proof=proofs_of_things(group[: ANSWERING_PLACES]), verified=max(thing.last for thing in group),
     )  # fmt: skip
 
 
 def _first_place(it: Meant) -> Answer:
-    """Return where a thing was before it was moved."""
+    """Return an answer with an object's place before it was moved."""
     inquiry, first = it.inquiry, it.stays[0]
     until = f"until {it.ago(first.last)}; it was moved since, so it goes there"
     return reply(
@@ -176,14 +179,14 @@ def _first_place(it: Meant) -> Answer:
 
 
 def _largest_group(inquiry: Inquiry, things: Sequence[Thing]) -> tuple[str, list[Thing]]:
-    """Return the largest group of things on one support, else near each other, and the words for its place."""
+    """Return place (words) and members of the largest group of objects on one support or near each other."""
     groups: dict[str, list[Thing]] = defaultdict(list)
     names: dict[str, str] = {}
 
     def near(thing: Thing) -> str:
         for key, members in groups.items():
             gap = min(m.box.away(thing.box.centre) for m in members)
-            if not key.startswith("on ") and gap <= inquiry.config.alike:
+            if not key.startswith("on ") and gap <= ANSWERING_ALIKE:
                 return key
         return f"near {thing.id}"
 
@@ -196,11 +199,14 @@ def _largest_group(inquiry: Inquiry, things: Sequence[Thing]) -> tuple[str, list
     return names[best], groups[best]
 
 
-# --- how far -------------------------------------------------------------------------------------------------------
+# --- distances -----------------------------------------------------------------------------------------------------
 
 
 def how_far(about: About) -> Answer:
-    """Return metres from the item to the other thing or to the robot, along the floor where it is known."""
+    """Return an answer with the distance of an object from another one or the robot.
+
+    From the robot it is the length of the path if that is known, else it is in a straight line.
+    """
     inquiry, question = about.inquiry, about.inquiry.question
     start = _here(inquiry) if question.other is None else _end(inquiry, question.other, inquiry.place)
     goal = _end(inquiry, about.item, start.box.centre)
@@ -217,7 +223,7 @@ def how_far(about: About) -> Answer:
 
 @dataclass(frozen=True)
 class _End:
-    """A place that a distance is measured from or to. sure: that it is meant. also: others that may be."""
+    """One end of a distance. sure: confidence that it is meant. also: sentence on other candidates."""
 
     box: Box
     name: str
@@ -233,9 +239,9 @@ def _here(inquiry: Inquiry) -> _End:
 
 
 def _end(inquiry: Inquiry, item: Item, near: np.ndarray | None) -> _End:
-    """Return the thing or the room that an item names, of several the one nearest to a place.
+    """Return the object or room that an item names; of several the one nearest to a place.
 
-    Raises CannotAnswer where there is none, or none any more.
+    Raises CannotAnswer if there is none, or if it is gone.
     """
     meant = rooms_meant(inquiry, item)
     if meant is not None:
@@ -245,7 +251,7 @@ def _end(inquiry: Inquiry, item: Item, near: np.ndarray | None) -> _End:
         best, *rest = inquiry.nearest_rooms(meant.ids, near)
         region = inquiry.tools.scene.regions[best]
         box = Box.around(np.array([*np.asarray(region.centroid, float)[:2], 0.0]))
-        unsure = inquiry.config.confidence.ambiguous if rest and near is None else 1.0
+        unsure = CONFIDENCE_AMBIGUOUS if rest and near is None else 1.0
         also = f" I know {number_in_words(1 + len(rest))} such rooms." if rest else ""
         return _End(box, rooms.the, rooms.factor * unsure, (region_proof(inquiry, best),), also)
     it = Meant.of(inquiry, item, find(inquiry, item))
@@ -262,7 +268,7 @@ def _end(inquiry: Inquiry, item: Item, near: np.ndarray | None) -> _End:
 
 
 def _way_to(inquiry: Inquiry, goal: Box) -> float | None:
-    """Return the metres of the way to the reachable floor nearest to a box."""
+    """Return the path length, metres, to the reachable floor nearest to a box; None if it is unknown."""
     grid, lengths = inquiry.tools.grid, inquiry.lengths
     if grid is None or lengths is None:
         return None
@@ -276,7 +282,7 @@ def _way_to(inquiry: Inquiry, goal: Box) -> float | None:
 
 
 def how_far_driven(inquiry: Inquiry) -> Answer:
-    """Return how far the robot went."""
+    """Return an answer with the distance that the robot drove."""
     known = inquiry.chronicle.segments
     if len(known) < 2:
         return unknown(inquiry, "I remember too little of where I was")

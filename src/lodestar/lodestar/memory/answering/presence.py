@@ -1,4 +1,4 @@
-"""Answers to whether something is or was there, is so, has changed, and whether the robot was somewhere."""
+"""Answers about the presence, state and change of objects and rooms, and about the robot's visits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from lodestar.language.asked_items import plain_item, with_asked
 from lodestar.memory.answer import Answer
+from lodestar.memory.answering.config import ANSWERING_PASSING, ANSWERING_PLACES
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.replies import (
     coverage_in_words,
@@ -22,11 +23,14 @@ from lodestar.memory.records import EventKind
 from lodestar.models.english import with_article
 from lodestar.scene.captions import tells
 
-# --- things --------------------------------------------------------------------------------------------------------
+ANSWERING_HERE = 3.0  # metres around a place that count as "here"; chosen: half a room
+ANSWERING_JUST_NOW = 60.0  # seconds before now that do not count as "before": "have you been here"; chosen
+
+# --- objects -------------------------------------------------------------------------------------------------------
 
 
 def is_there(it: Meant) -> Answer:
-    """Return that such a thing is or was there, or that it was and is gone."""
+    """Return an answer that says whether such an object is or was there, or that it is gone."""
     if it.left_out:
         return _gone(it)
     inquiry, best = it.inquiry, it.best
@@ -34,7 +38,7 @@ def is_there(it: Meant) -> Answer:
     stay = best.stay_that_fitted(best.stays)
     sentence = f"Yes, {it.a} {it.at(stay)}, last seen there {it.ago(stay.last)}.{gone}"
     sure = it.sure(present=not inquiry.question.past, alone=True)
-    shown = shown_things(inquiry, it.search.things[: inquiry.config.places])
+    shown = shown_things(inquiry, it.search.things[:ANSWERING_PLACES])
     return reply(inquiry, sentence, sure, yes=True, names=[best.label], **shown)
 
 
@@ -47,13 +51,13 @@ def _gone(it: Meant) -> Answer:
 
 
 def is_so(about: About) -> Answer:
-    """Return whether what is asked is true of the thing: no where the thing is known and it is not."""
+    """Return an answer that says whether a property holds; "no" if the object is known without it."""
     inquiry, question = about.inquiry, about.inquiry.question
-    plain_words = plain_item(about.item, question.asked)
+    plain_words = plain_item(about.item)
     true = find(inquiry, with_asked(about.item, question.asked), when_asked(inquiry))
     plain = find(inquiry, plain_words, When.PAST if question.past else When.KNOWN)
     looks = [p.value for p in question.asked if p.name == "HasAttribute"]
-    if looks and true.best is None and plain.best is None:  # who asks takes the thing for granted
+    if looks and true.best is None and plain.best is None:  # the question takes the object for granted
         why, directive = (
             f"I have not seen any {plain_words.phrase}",
             directive_to_find(plain_words, question.scope),
@@ -75,7 +79,7 @@ def is_so(about: About) -> Answer:
 
 
 def has_changed(it: Meant) -> Answer:
-    """Return whether a thing moved, went or came."""
+    """Return an answer that says whether an object moved, vanished or appeared."""
     inquiry, kind, history = it.inquiry, it.inquiry.change, it.history
     assert kind is not None
     events, sure = history.of_kind(kind), it.sure()
@@ -97,7 +101,7 @@ def has_changed(it: Meant) -> Answer:
 
 
 def is_still_there(it: Meant) -> Answer:
-    """Return whether a thing is still where it was first seen."""
+    """Return an answer that says whether an object is still where it was first seen."""
     stays, last = it.stays, it.ago(it.stays[-1].last)
     still, where = len(stays) == 1 and not it.is_gone, it.at(it.stays[0])
     sentence = f"No, {it.the} was {where} until {last} and is gone."
@@ -115,7 +119,10 @@ def is_still_there(it: Meant) -> Answer:
 
 
 def room_exists(rooms: Rooms) -> Answer:
-    """Return whether the map knows such a room; without one, with the share of the floor that was looked at."""
+    """Return an answer that says whether the map has such a room.
+
+    A "no" states the share of the floor that was looked at.
+    """
     inquiry, name = rooms.inquiry, rooms.meant.name
     if rooms.meant.ids:
         stamp = inquiry.tools.scene.stamp or None
@@ -129,7 +136,7 @@ def room_exists(rooms: Rooms) -> Answer:
 
 
 def was_in(rooms: Rooms) -> Answer:
-    """Return whether the robot was in a room."""
+    """Return an answer that says whether the robot was in a room."""
     inquiry, it, meant = rooms.inquiry, rooms.visits, rooms.meant
     if it.visits:
         sentence = f"Yes, I was {it.where}, last {it.last}."
@@ -144,26 +151,26 @@ def was_in(rooms: Rooms) -> Answer:
 
 
 def was_at(it: Meant) -> Answer:
-    """Return whether the robot was at a thing."""
+    """Return an answer that says whether the robot was at an object."""
     inquiry, near = it.inquiry, it.visits(it.best.box)
     if near.visits:
         return reply(inquiry, f"Yes, I was {near.where} {near.last}.", 0.95, yes=True, **near.shown())
-    sentence = f"No, I saw {it.the} but was never within {inquiry.config.passing:.0f} m of it."
+    sentence = f"No, I saw {it.the} but was never within {ANSWERING_PASSING:.0f} m of it."
     return reply(inquiry, sentence, 0.8, yes=False, proof=it.proof, verified=inquiry.now)
 
 
 def was_here(inquiry: Inquiry) -> Answer:
-    """Return whether the robot was at this very place before."""
+    """Return an answer that says whether the robot was at its present position before."""
     pose = inquiry.pose
     if inquiry.question.pose is not None:
         pose = np.array([inquiry.question.pose.x, inquiry.question.pose.y, 0.0])
     if pose is None:
         return unknown(inquiry, "I do not know my own place; I may be lost")
-    before = inquiry.now - inquiry.config.just_now
+    before = inquiry.now - ANSWERING_JUST_NOW
     begin = -np.inf if inquiry.window is None else inquiry.window[0]
     end = before if inquiry.window is None else min(before, inquiry.window[1])
     earlier = inquiry.within((float(begin), float(end))) if begin <= end else None
-    near = () if earlier is None else earlier.chronicle.visits_around(np.asarray(pose), inquiry.config.here)
+    near = () if earlier is None else earlier.chronicle.visits_around(np.asarray(pose), ANSWERING_HERE)
     if near:
         it = Visited(inquiry, "here", near)
         count = f", {len(near)} times" if len(near) > 1 else ""

@@ -1,4 +1,4 @@
-"""Items of a question as the map reads them: rooms as places or scopes, one reading at a time, without "new"."""
+"""Rewriting of object descriptions (items) with knowledge of the map, such as which names are rooms."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ from lodestar.models.wordnet import load_wordnet
 from lodestar.scene.captions import clean_text
 from lodestar.scene.records import EntityState
 
+# cosine of a room's name and what is in a room, from which the room may be meant; chosen: "print room", printer
+ANSWERING_ROOM = 0.6
+
 GENERIC = frozenset({"room", "area", "place", "floor", "zone", "aisle", "part", "location", "section"})
-_HOLDS = ("Inside", "InRegion", "On")  # what the open plan has is in it
-_HAS = "NextTo"  # "the desk with the lamp", "does the desk have a lamp"
+_HOLDS = ("Inside", "InRegion", "On")  # predicates that put an object into a room or place
+_HAS = "NextTo"  # predicate of "the desk with the lamp", "does the desk have a lamp"
 _ROBOT = frozenset({"you", "robot", "here", "me", "us"})
-_NEW = ("new", "newly arrived")  # said of a thing that came; no thing looks new
+_NEW = ("new", "newly arrived")  # words for an object that appeared; they are not visible attributes
 
 
 # --- rooms ---------------------------------------------------------------------------------------------------------
 
 
 def rooms_meant(inquiry: Inquiry, item: Item | None) -> RoomsMeant | None:
-    """Return the rooms that an item names, None where it is no room."""
+    """Return the rooms that an item names, None if it names no room."""
     if item is None or not item.alternatives:
         return None
     names, lexicon = [], load_lexicon()
@@ -43,8 +46,9 @@ def rooms_meant(inquiry: Inquiry, item: Item | None) -> RoomsMeant | None:
 
 
 def rooms_named(inquiry: Inquiry, names: Sequence[str], said: str = "") -> RoomsMeant:
-    """Return the regions that go by one of these names; where none does, those whose label or contents mean nearly
-    the same: "toilets" for a bathroom, "print room" for the room of the printer.
+    """Return the regions with one of these names, or else those whose label or contents are close in meaning.
+
+    Examples: "toilets" for a bathroom, "print room" for the room with the printer.
     """
     named = RoomsMeant(said or (names[0] if names else ""), inquiry.rooms_called(names))
     inside = _said_of_rooms(inquiry) if names and not named.ids else {}
@@ -54,13 +58,13 @@ def rooms_named(inquiry: Inquiry, names: Sequence[str], said: str = "") -> Rooms
     asked = unit_rows(inquiry.tools, [_kind_of_room(name) for name in names])
     cosines = (unit_rows(inquiry.tools, [_kind_of_room(word) for word in words]) @ asked.T).max(axis=1)
     best = int(cosines.argmax())
-    if cosines[best] < inquiry.config.room:
+    if cosines[best] < ANSWERING_ROOM:
         return named
     return RoomsMeant(named.name, frozenset(inside[words[best]]), guessed=True)
 
 
 def _said_of_rooms(inquiry: Inquiry) -> dict[str, set[int]]:
-    """Return the regions by what they are called, and by what stands in them where the scene may answer."""
+    """Return label -> ids of the regions that have it, or (if the scene may be used) an object with it."""
     scene = inquiry.tools.scene
     told = [(region.label, region.id) for region in scene.regions.values() if region.label]
     if inquiry.tools.use_scene:
@@ -76,21 +80,22 @@ def _said_of_rooms(inquiry: Inquiry) -> dict[str, set[int]]:
 
 
 def _is_room(category: str) -> bool:
-    """Whether a noun that the lexicon does not have is a room: "kitchenette", "print room"."""
+    """Return whether a noun that is not in the lexicon is a room: "kitchenette", "print room"."""
     if load_lexicon().canonical(category) is not None:
         return False
     return category.endswith(" room") or load_wordnet().is_a(category, "room")
 
 
 def _kind_of_room(name: str) -> str:
-    """Return "print" of "print room": that both are rooms makes them no more alike."""
+    """Return the name without " room", which would make all rooms similar: "print" for "print room"."""
     return clean_text(name).removesuffix(" room")
 
 
 def rooms_apart(inquiry: Inquiry, item: Item) -> tuple[Item, tuple[str, ...]]:
-    """Return the item without what only says in which room it is, and the names of these rooms.
+    """Return the description without the room that an object is in, and the names of such rooms.
 
-    Only the map tells that "the open plan" is a room. One that is said of each alternative counts.
+    Only the map knows that "the open plan" is a room in "the mug in the open plan". The description is
+    unchanged unless every alternative names a room.
     """
     rooms = [_room_of(inquiry, graph) for readings in item.alternatives for graph in readings]
     if None in rooms:
@@ -106,7 +111,7 @@ def rooms_apart(inquiry: Inquiry, item: Item) -> tuple[Item, tuple[str, ...]]:
 
 
 def _room_of(inquiry: Inquiry, graph: QueryGraph) -> int | None:
-    """Return the variable that names a region of the map and holds the target, and nothing else is said of it."""
+    """Return the index of the variable that is a known room and only contains the target; None = none."""
     for predicate in graph.predicates:
         if predicate.name not in _HOLDS or predicate.negated or len(predicate.arguments) != 2:
             continue
@@ -118,7 +123,7 @@ def _room_of(inquiry: Inquiry, graph: QueryGraph) -> int | None:
 
 
 def held_by_rooms(inquiry: Inquiry, item: Item) -> Item:
-    """Return "the open plan with a mug", which asks whether it has one, as the mug inside the open plan."""
+    """Return the item with "the open plan with a mug" rewritten as "the mug inside the open plan"."""
 
     def held(graph: QueryGraph) -> QueryGraph:
         if len(graph.variables) < 2 or not inquiry.rooms_called((graph.target.phrase,)):
@@ -134,11 +139,11 @@ def held_by_rooms(inquiry: Inquiry, item: Item) -> Item:
     return _each(item, held)
 
 
-# --- things --------------------------------------------------------------------------------------------------------
+# --- objects -------------------------------------------------------------------------------------------------------
 
 
 def seen_from_here(item: Item) -> Item:
-    """Return the item with "nearest to you" as the nearest to the robot."""
+    """Return the item with "nearest to you" rewritten as nearest to the robot."""
 
     def without_robot(graph: QueryGraph) -> QueryGraph:
         last = len(graph.variables) - 1
@@ -156,7 +161,10 @@ def seen_from_here(item: Item) -> Item:
 
 
 def readings_apart(item: Item) -> Iterator[Item]:
-    """Yield the item with one reading of each alternative, the likeliest first; none where there is only one."""
+    """Yield copies of the item with one parse per alternative, the likeliest first.
+
+    Yields nothing if no parse is ambiguous.
+    """
     most = max((len(readings) for readings in item.alternatives), default=1)
     for k in range(most if most > 1 else 0):
         chosen = (readings[min(k, len(readings) - 1)] for readings in item.alternatives)
@@ -164,7 +172,7 @@ def readings_apart(item: Item) -> Iterator[Item]:
 
 
 def without_relations(item: Item) -> Item:
-    """Return the item's likeliest reading by its kind and the looks that are known as such."""
+    """Return the item's likeliest reading, reduced to its kind and known attributes."""
     lexicon = load_lexicon()
 
     def bare(graph: QueryGraph) -> QueryGraph:
@@ -179,7 +187,7 @@ def without_relations(item: Item) -> Item:
 
 
 def without_new(item: Item) -> tuple[Item, bool]:
-    """Return the item without the word for a thing that came, and whether it had one."""
+    """Return the item without words such as "new", and whether it had one."""
 
     def plain(graph: QueryGraph) -> QueryGraph:
         said = tuple(

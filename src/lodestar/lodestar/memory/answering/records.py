@@ -1,4 +1,4 @@
-"""Records of a chronicle: sightings of things, where each stood and for how long, and where the robot was."""
+"""Records of objects and the robot over time: sightings and stays of objects, and visits of the robot."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from lodestar.scene.captions import words_only
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.records import Entity, EntityState
 
-#: Events that look like one of a kind to who asks. What was carried away is gone from its place, what came was put
-#: there, and what was moved may have come as a new thing: a map that lost sight of it does not know it is the same.
+#: Kinds of events that a person cannot tell apart. An object that was carried away has vanished from its
+#: place, an object that was put down has appeared, and a moved one may appear as new if the map lost track.
 _CALLED_SO = {
     EventKind.MOVED: (EventKind.APPEARED, EventKind.VANISHED),
     EventKind.VANISHED: (EventKind.MOVED,),
@@ -25,19 +25,19 @@ _CALLED_SO = {
 
 @dataclass(frozen=True)
 class Box:
-    """An axis-aligned box in map, metres: (3,) each."""
+    """Axis-aligned box in map. low, high: (3,) corners, metres."""
 
     low: np.ndarray
     high: np.ndarray
 
     @classmethod
     def around(cls, centre: np.ndarray, size: np.ndarray | float = 0.0) -> Box:
-        """Return the box of a centre (3,) and its sides."""
+        """Return the box with this centre (3,) and these side lengths."""
         return cls(centre - np.asarray(size) / 2.0, centre + np.asarray(size) / 2.0)
 
     @classmethod
     def of_entity(cls, entity: Entity) -> Box:
-        """Return the box of an entity; a point at its mean where the box cannot be used."""
+        """Return the box of an entity; a point at its mean if the box is invalid."""
         low, high = np.asarray(entity.box_min, float), np.asarray(entity.box_max, float)
         if np.isfinite([low, high]).all() and (high >= low).all():
             return cls(low, high)
@@ -45,35 +45,39 @@ class Box:
 
     @property
     def centre(self) -> np.ndarray:
-        """Return the centre (3,)."""
+        """Return the box's centre (3,), metres."""
         return (self.low + self.high) / 2.0
 
     def away(self, point: np.ndarray) -> float:
-        """Return the metres in plan from the centre to a point (2+,)."""
+        """Return the distance in plan from the centre to a point (2+,), metres."""
         return float(np.linalg.norm(self.centre[:2] - np.asarray(point, float)[:2]))
 
     def has_left(self, other: Box, moved: float) -> bool:
-        """Tell whether the two are different places: further apart than `moved` and than a box that grew."""
+        """Return whether two boxes of an object are at different places.
+
+        Their centres must be more than `moved` metres apart in plan, and more than half the longest side of
+        both boxes, because a box grows with further observations.
+        """
         sides = np.maximum((self.high - self.low)[:2], (other.high - other.low)[:2])
         return self.away(other.centre) > max(moved, 0.5 * float(sides.max()))
 
 
 @dataclass(frozen=True)
 class Sighting:
-    """A thing in one segment of the memory."""
+    """Sighting of an object in one segment of the memory."""
 
     memory: Memory
     primitive: Primitive
 
     @property
     def box(self) -> Box:
-        """Return the box that it had then."""
+        """Return the object's box at that time."""
         return Box.around(self.primitive.centre, self.primitive.size)
 
 
 @dataclass(frozen=True)
 class Stay:
-    """A thing at one place from its first to its last sighting there, seconds."""
+    """Period in which an object was at one place. first, last: stamps of the sightings there, seconds."""
 
     box: Box
     first: float
@@ -83,10 +87,10 @@ class Stay:
 
 @dataclass(frozen=True)
 class Thing:
-    """A thing that was found. score: how well it fits the question, [0, 1], `QueryConfig.accept` and above.
+    """Object that a search found. score: how well it fits the question, from `QueryConfig.accept` to 1.
 
-    stays: places where it was seen, oldest first, never empty. entity: what the scene holds of it, None = memory alone.
-    matched: start of the segment in which it fitted, None = as it is now.
+    stays: periods at one place each, oldest first, never empty. entity: its scene entity, None = known from
+    memory alone. matched: start of the segment in which it fitted the question, None = it fits as it is now.
     """
 
     id: int
@@ -100,54 +104,55 @@ class Thing:
 
     @classmethod
     def of_entity(cls, entity: Entity, score: float = 1.0) -> Thing:
-        """Return an entity as a thing, with the place where it is now."""
+        """Return an object for a scene entity, with one stay at its present place."""
         stay = Stay(Box.of_entity(entity), min(entity.first_seen, entity.last_seen), entity.last_seen)
         name, label = name_in_words(entity.caption, entity.label), name_in_words("", entity.label)
         return cls(entity.id, name, label, score, (stay,), entity, entity.attributes)
 
     @property
     def box(self) -> Box:
-        """Return the box of its last place."""
+        """Return the box of the object's last place."""
         return self.stays[-1].box
 
     @property
     def last(self) -> float:
-        """Return when it was last seen, seconds."""
+        """Return the stamp of the object's last sighting, seconds."""
         return self.stays[-1].last
 
     def stay_that_fitted(self, stays: Sequence[Stay]) -> Stay:
-        """Return the one of its stays in which it fitted the question; the last one where it fits now."""
+        """Return the stay in which the object fitted the question; the last one if it fits now."""
         then = self.matched
         found = [s for s in stays if then is not None and s.first - 1.0 <= then <= s.last + 1.0]
         return found[-1] if found else stays[-1]
 
     @property
     def written(self) -> str:
-        """Return what is written on it, "" where nothing was read."""
+        """Return the text that was read on the object, "" if there is none."""
         return "" if self.entity is None else sign_text(self.entity.caption)
 
     @property
     def is_gone(self) -> bool:
-        """Tell whether it does not count as being there now: the scene says so, or it moves by itself."""
+        """Return whether the object counts as absent: archived, or an untracked person or animal."""
         return self.moved_on or (self.entity is not None and self.entity.state is EntityState.ARCHIVED)
 
     @property
     def moved_on(self) -> bool:
-        """Tell whether it is a person or an animal that is not tracked now: it was there then, and may be anywhere."""
+        """Return whether the object is a person or an animal that is not tracked now and may be anywhere."""
         return self.entity is None and CategoryPriors().of(self.label).moves_by_itself
 
     @property
     def sightings(self) -> tuple[Sighting, ...]:
-        """Return its sightings, oldest first."""
+        """Return the object's sightings, oldest first."""
         return tuple(sighting for stay in self.stays for sighting in stay.sightings)
 
 
 @dataclass(frozen=True)
 class Search:
-    """Things that fit, best first. best_miss: the best score of what does not. memories: evidence that was read.
+    """Result of a search. things: objects that fit, best first. best_miss: best score of the others.
 
-    rooms: regions of the scope, None = anywhere. no_room: a room was named that no region is called. is_relaxed: a part
-    of the description was left out, because its room or neighbour is not known.
+    memories: evidence that was read. rooms: regions that limit the search, None = anywhere. no_room: no
+    region has the room name in the question. is_relaxed: part of the description was ignored, because its
+    room or neighbour is unknown.
     """
 
     things: tuple[Thing, ...] = ()
@@ -159,23 +164,24 @@ class Search:
 
     @property
     def best(self) -> Thing | None:
-        """Return the first thing, None where none fits."""
+        """Return the best object, None if none fits."""
         return self.things[0] if self.things else None
 
     def here(self) -> Search:
-        """Return the search without the things that are known to be gone."""
+        """Return the search without objects that are known to be gone."""
         return replace(self, things=tuple(thing for thing in self.things if not thing.is_gone))
 
     def rivals(self, close: float) -> tuple[Thing, ...]:
-        """Return the things that fit as well as the first one, within `close`; it is one of them."""
+        """Return the objects whose score is within `close` of the best one, which is included."""
         return tuple(t for t in self.things if self.things[0].score - t.score < close)
 
 
 @dataclass(frozen=True)
 class History:
-    """Stays of a thing, oldest first, never empty. inferred: two entities were taken for one that moved.
+    """History of an object. stays: periods at one place each, oldest first, never empty.
 
-    changes: events about it, oldest first. gone_at: when it was seen to be gone; None = it is there as far as known.
+    changes: events about the object, oldest first. inferred: two entities are assumed to be one object that
+    moved. gone_at: stamp at which it was seen to be gone; None = present as far as known.
     """
 
     thing: Thing
@@ -185,11 +191,11 @@ class History:
     gone_at: float | None = None
 
     def of_kind(self, kind: EventKind | None) -> list[Memory]:
-        """Return its changes of a kind, oldest first."""
+        """Return the object's changes of a kind, oldest first."""
         return [memory for memory in self.changes if memory.event is kind]
 
     def span_of_change(self, kind: EventKind) -> tuple[float, float] | None:
-        """Return the times between which it must have moved, gone or come, by its sightings; None if it did not."""
+        """Return (begin, end), seconds, around a change that sightings show; None = no such change."""
         stays = self.stays
         if kind is EventKind.MOVED and len(stays) > 1:
             return stays[-2].last, max(stays[-1].first, stays[-2].last)
@@ -200,8 +206,9 @@ class History:
         return None
 
     def noticed_as(self, kind: EventKind) -> EventKind | None:
-        """Return the change that a question for one of `kind` is about: that one, else one that looks the same to who
-        asks; None where none was noticed.
+        """Return the kind of the known change that a question about `kind` means; None if there is none.
+
+        It is `kind` itself or one that a person cannot tell apart from it (`_CALLED_SO`).
         """
         for other in (kind, *_CALLED_SO[kind]):
             if self.of_kind(other):
@@ -211,14 +218,17 @@ class History:
         return kind if self.span_of_change(kind) is not None else None
 
     def last_before(self, event: Memory) -> float:
-        """Return when it was last seen before a change, where that is known to be before it."""
+        """Return the stamp of the last sighting before a change; the change's own if none is known."""
         if event.event is EventKind.MOVED and len(self.stays) > 1:
             return min(self.stays[-2].last, event.start)
         ends = [s.memory.end for stay in self.stays for s in stay.sightings] + [s.last for s in self.stays]
         return max((end for end in ends if end <= event.start), default=event.start)
 
     def looks(self, gap: float) -> list[tuple[float, float]]:
-        """Return the times in which it was in view, seconds, oldest first; those `gap` apart at most are one."""
+        """Return the times (begin, end), seconds, in which the object was in view, oldest first.
+
+        Gaps of up to `gap` seconds are joined.
+        """
         times = [(s.memory.start, s.memory.end) for stay in self.stays for s in stay.sightings]
         last = max(stay.last for stay in self.stays)
         return spans_of([*(times or [(s.first, s.last) for s in self.stays]), (last, last)], gap)
@@ -226,9 +236,9 @@ class History:
 
 @dataclass(frozen=True)
 class RoomsMeant:
-    """ids: regions that go by the name, none where nobody knows it. name: in the question's words.
+    """Rooms that a name refers to. ids: of the regions, empty if unknown. name: in the question's words.
 
-    guessed: the name is near in meaning to what the regions are called or hold, and none is called so.
+    guessed: no region has this name; its meaning is close to a region's label or contents.
     """
 
     name: str
@@ -238,7 +248,7 @@ class RoomsMeant:
 
 @dataclass(frozen=True)
 class Visit:
-    """The robot was at a place from begin to end, seconds. memories: of that time, oldest first."""
+    """Visit of the robot to a place, from begin to end, seconds. memories: made meanwhile, oldest first."""
 
     begin: float
     end: float
@@ -246,12 +256,15 @@ class Visit:
 
     @cached_property
     def span(self) -> tuple[float, float]:
-        """Return its begin and end."""
+        """Return the visit's (begin, end)."""
         return self.begin, self.end
 
 
 def stays_of(sightings: Iterable[Sighting], moved: float) -> tuple[Stay, ...]:
-    """Return the places of a thing, oldest first. A box that grows as more is seen stays where it is."""
+    """Return the stays (periods at one place) of an object, oldest first, from its sightings.
+
+    A box that grows with more observations is not a new place. moved: see `Box.has_left`.
+    """
     found: list[Stay] = []
     for sighting in sorted(sightings, key=lambda s: s.memory.start):
         start, end, box = sighting.memory.start, sighting.memory.end, sighting.box
@@ -264,15 +277,18 @@ def stays_of(sightings: Iterable[Sighting], moved: float) -> tuple[Stay, ...]:
 
 
 def name_in_words(caption: str, label: str) -> str:
-    """Return what a thing is called, without marks or control characters; captions and labels are untrusted."""
-    written = sign_text(caption)  # which stays a quotation
+    """Return the name for an object, without punctuation and control characters.
+
+    Captions and labels are untrusted.
+    """
+    written = sign_text(caption)  # stays in quotation marks
     if written:
         return f'"{words_only(written)}" {SIGN}'
     return words_only(caption) or words_only(label) or "thing"
 
 
 def spans_of(times: Sequence[tuple[float, float]], gap: float) -> list[tuple[float, float]]:
-    """Return the times, (begin, end), with those joined that are at most `gap` seconds apart; oldest first."""
+    """Return the times (begin, end), seconds, oldest first; times at most `gap` seconds apart are joined."""
     joined: list[tuple[float, float]] = []
     for begin, end in sorted(times):
         if joined and begin - joined[-1][1] <= gap:

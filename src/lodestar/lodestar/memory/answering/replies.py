@@ -1,4 +1,4 @@
-"""Answers with their proof, places, confidence, and what would find out where memory cannot."""
+"""Construction of answers with proof, places, confidence and a suggested directive."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from lodestar.grid.config import VIEWPOINT_TURNING_CLEARANCE
 from lodestar.grid.viewpoints import NoViewpoint, find_viewpoints
 from lodestar.language.directive import Step, StepKind
 from lodestar.language.item_words import item_words, scope_words
@@ -15,6 +16,7 @@ from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.language.question import AnswerType
 from lodestar.language.sentences import step_sentence
 from lodestar.memory.answer import Answer, AnswerPlace, AnswerValue, Proof, ProofKind
+from lodestar.memory.answering.config import ANSWERING_PLACES, CONFIDENCE_PARTIAL
 from lodestar.memory.answering.coverage import Coverage
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.records import Box, Search, Sighting, Thing
@@ -22,12 +24,17 @@ from lodestar.memory.answering.wording import ago_in_words, capital
 from lodestar.memory.records import Memory
 from lodestar.scene.captions import clean_text
 
+ANSWERING_PROOFS = 20  # most proofs in one answer; as the default of ~/answer
+CONFIDENCE_KNOWN_FROM = 0.25  # below it the answer is "I do not know"; chosen, see the risk-coverage curve
+CONFIDENCE_LIKELY = 0.9  # factor if the question was read as another one of nearly the same meaning; chosen
+ANSWERING_QUOTED = 160  # most characters of a quotation; chosen
+
 NOT_KNOWN = "I do not know"
 ANYTHING = Item(((QueryGraph((QueryVariable("object", "object"),)),),))
 
 
 class CannotAnswer(Exception):
-    """The question has no answer. answer: what is said instead, and why."""
+    """Raised if the question has no answer. answer: an answer without a value, with the reason."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__(answer.sentence)
@@ -49,34 +56,28 @@ def reply(
     coverage: Coverage | None = None,
     directive: str = "",
 ) -> Answer:
-    """Return an answer; one below `known_from` says first that it does not know, and keeps its value as a guess.
+    """Return an answer; below CONFIDENCE_KNOWN_FROM its sentence says that it is a guess.
 
-    verified: None = the last look, where the floor that was looked at is given.
+    A guess keeps its value and has confidence 0. verified: time of the newest supporting observation; None =
+    that of the coverage, if given.
     """
-    config = inquiry.config
     asked = inquiry.question
-    read = (
-        config.confidence.partial
-        if asked.is_partial
-        else config.confidence.likely
-        if asked.is_likely
-        else 1.0
-    )
+    read = CONFIDENCE_PARTIAL if asked.is_partial else CONFIDENCE_LIKELY if asked.is_likely else 1.0
     sure = min(max(confidence * read, 0.0), 1.0)
-    unsure = sure < config.confidence.known_from
+    unsure = sure < CONFIDENCE_KNOWN_FROM
     if unsure:
         guess = sentence if sentence.startswith("I ") else f"{sentence[:1].lower()}{sentence[1:]}"
         sentence = f"{NOT_KNOWN}. My best guess: {guess}"
         sure = 0.0
     value = AnswerValue(
         asked.answer,
-        tuple(places)[: config.places],
-        tuple(times)[: config.places],
+        tuple(places)[:ANSWERING_PLACES],
+        tuple(times)[:ANSWERING_PLACES],
         number,
         yes,
         tuple(dict.fromkeys(name for name in map(clean_text, names) if name)),
     )
-    kept = tuple(proof)[: config.proofs]
+    kept = tuple(proof)[:ANSWERING_PROOFS]
     if coverage is not None and verified is None:
         verified = coverage.last
     if value.yes is False and not kept and coverage is None:
@@ -88,22 +89,22 @@ def reply(
 
 
 def unknown(inquiry: Inquiry, why: str, directive: str = "", proof: Iterable[Proof] = ()) -> Answer:
-    """Return that it does not know, why, and what would find out."""
+    """Return an answer without a value. why: the reason. directive: command that would find out."""
     advice = f' Ask me to "{directive}" and I will find out.' if directive else ""
     return Answer(
         inquiry.question,
         f"{NOT_KNOWN}: {why.rstrip('.')}.{advice}",
         AnswerValue(inquiry.question.answer),
         0.0,
-        tuple(proof)[: inquiry.config.proofs],
+        tuple(proof)[:ANSWERING_PROOFS],
         directive=directive,
     )
 
 
 def not_seen(inquiry: Inquiry, item: Item, search: Search) -> Answer:
-    """Return that such a thing was not seen, with the share of the floor that was looked at and when.
+    """Return an answer that no such object was seen, with the share of the floor that was looked at.
 
-    A yes/no question is denied with that share as confidence; without it nobody knows.
+    A yes/no question is answered "no", with that share as confidence, or "unknown" if the share is unknown.
     """
     where = scope_words(inquiry.question.scope)
     named = item_words(item).removeprefix("the ") if item.alternatives else "thing like that"
@@ -119,7 +120,7 @@ def not_seen(inquiry: Inquiry, item: Item, search: Search) -> Answer:
     sentence = f"I have not seen any {words}. {coverage_in_words(inquiry, seen)}"
     denies = inquiry.question.answer is AnswerType.YES_NO
     doubt = 1.0 - search.best_miss
-    if not denies or seen.share * doubt < inquiry.config.confidence.known_from:
+    if not denies or seen.share * doubt < CONFIDENCE_KNOWN_FROM:
         base = unknown(inquiry, sentence, directive, proof)
         return replace(base, coverage=round(seen.share, 4), last_verified=seen.last)
     return reply(
@@ -132,7 +133,7 @@ def not_seen(inquiry: Inquiry, item: Item, search: Search) -> Answer:
 
 
 def proofs_of_things(things: Iterable[Thing]) -> list[Proof]:
-    """Return entities, their last memories and an image of each: a view, or that of the newest memory with one."""
+    """Return proofs for objects: the entity, its best view, and the newest sighting with an image."""
     found: list[Proof] = []
     for thing in things:
         if thing.entity is not None:
@@ -149,8 +150,9 @@ def proofs_of_things(things: Iterable[Thing]) -> list[Proof]:
 
 
 def proofs_of_newest(sightings: Sequence[Sighting], score: float = 1.0) -> list[Proof]:
-    """Return the memory of the newest sighting, with its image or else the newest image of the others: a robot that
-    stands stores a keyframe only now and then.
+    """Return proofs of the newest sighting: its memory, and its image or the newest earlier one.
+
+    A standing robot stores keyframes rarely, so the newest sighting may have no image.
     """
     found = proofs_of_sightings(sightings[-1:], score)
     if sightings and not sightings[-1].memory.keyframe_ids:
@@ -160,7 +162,7 @@ def proofs_of_newest(sightings: Sequence[Sighting], score: float = 1.0) -> list[
 
 
 def proofs_of_sightings(sightings: Iterable[Sighting], score: float = 1.0) -> list[Proof]:
-    """Return the memories of sightings and their images; the position is that of the thing."""
+    """Return the memories of sightings and their images as proofs, with the object's position."""
     found = []
     for sighting in sightings:
         found += _proofs(sighting.memory, sighting.primitive.centre, score)
@@ -168,7 +170,7 @@ def proofs_of_sightings(sightings: Iterable[Sighting], score: float = 1.0) -> li
 
 
 def proofs_of_memories(memories: Iterable[Memory], score: float = 1.0) -> list[Proof]:
-    """Return memories and their images; the position is that of the robot."""
+    """Return memories and their images as proofs, with the robot's position."""
     return [proof for memory in memories for proof in _proofs(memory, memory.position, score)]
 
 
@@ -184,7 +186,7 @@ def _proofs(memory: Memory, position: np.ndarray, score: float) -> list[Proof]:
 
 
 def region_proof(inquiry: Inquiry, region_id: int) -> Proof:
-    """Return a room as proof."""
+    """Return a proof for a room."""
     region = inquiry.tools.scene.regions[region_id]
     place = np.array([*np.asarray(region.centroid, float)[:2], 0.0])
     return Proof(ProofKind.REGION, region_id, inquiry.tools.scene.stamp, place, clean_text(region.label))
@@ -194,7 +196,7 @@ def region_proof(inquiry: Inquiry, region_id: int) -> Proof:
 
 
 def place_of(inquiry: Inquiry, box: Box, thing: Thing | None = None) -> AnswerPlace:
-    """Return the centre of a box, and where the robot can stand to see it; without a grid no viewpoint."""
+    """Return the centre of a box, and a reachable pose from which it can be seen (None = unknown)."""
     inquiry.tools.check()
     grid = inquiry.tools.grid
     if grid is None or inquiry.lengths is None:
@@ -211,7 +213,7 @@ def place_of(inquiry: Inquiry, box: Box, thing: Thing | None = None) -> AnswerPl
 
 
 def room_place(inquiry: Inquiry, region_id: int) -> AnswerPlace:
-    """Return the middle of a room and, where the floor is known, a place in it to stand at."""
+    """Return the middle of a room and, if the floor is known, a pose in it for the robot."""
     rooms, region = inquiry.tools.scene.rooms, inquiry.tools.scene.regions[region_id]
     middle = np.array([*np.asarray(region.centroid, float)[:2], 0.0])
     grid = inquiry.tools.grid
@@ -223,7 +225,7 @@ def room_place(inquiry: Inquiry, region_id: int) -> AnswerPlace:
     kept = (rows >= 0).all(axis=1) & (rows < shape).all(axis=1)
     cells, rows = cells[kept], rows[kept]
     clear = grid.clearance[rows[:, 0], rows[:, 1]] if len(rows) else np.zeros(0)
-    roomy = clear >= inquiry.config.query.viewpoints.turning_clearance
+    roomy = clear >= VIEWPOINT_TURNING_CLEARANCE
     if not roomy.any():
         return AnswerPlace(middle)
     best = cells[roomy][np.linalg.norm(cells[roomy] - middle[:2], axis=1).argmin()]
@@ -231,7 +233,10 @@ def room_place(inquiry: Inquiry, region_id: int) -> AnswerPlace:
 
 
 def floor_seen(inquiry: Inquiry, rooms: frozenset[int] | None) -> Coverage | None:
-    """Return the share of the free floor of these rooms (None = everywhere) that was looked at in the window."""
+    """Return the share of the free floor of these rooms (None = everywhere) that was looked at in the window.
+
+    Returns None without a grid, without camera poses, or if rooms are given and the map has none.
+    """
     grid, looks, known = inquiry.tools.grid, inquiry.tools.looks, inquiry.tools.scene.rooms
     if grid is None or looks is None:
         return None
@@ -247,20 +252,23 @@ def floor_seen(inquiry: Inquiry, rooms: frozenset[int] | None) -> Coverage | Non
 
 
 def coverage_in_words(inquiry: Inquiry, seen: Coverage) -> str:
-    """Return "I have looked at 78 % of the floor there, last 3 minutes ago."."""
+    """Return a sentence such as "I have looked at 78 % of the floor there, last 3 minutes ago."."""
     there = " there" if inquiry.question.scope else " that I know"
     when = "" if seen.last is None else f", last {ago_in_words(seen.last, inquiry.now)}"
     return f"I have looked at {100 * seen.share:.0f} % of the floor{there}{when}."
 
 
 def directive_to_find(item: Item | None, scope: Scope) -> str:
-    """Return the directive that would find a thing, or explore the scope, "" where there are no words for it."""
+    """Return a directive to find an object or to explore the scope, "" if it cannot be put into words."""
     if item is not None and item.alternatives:
         return step_sentence(Step(StepKind.FIND, replace(item, count=1, images=()), scope=scope))
     return step_sentence(Step(StepKind.EXPLORE, scope=scope)) if scope else ""
 
 
 def quoted(inquiry: Inquiry, text: str) -> str:
-    """Return an untrusted text as a quotation: on one line, without control characters and quotation marks."""
-    said = clean_text(text).replace('"', "'")[: inquiry.config.quoted].strip()
+    """Return an untrusted text in quotation marks, on one line and without control characters.
+
+    Inner quotation marks become apostrophes.
+    """
+    said = clean_text(text).replace('"', "'")[:ANSWERING_QUOTED].strip()
     return f'"{said}"'

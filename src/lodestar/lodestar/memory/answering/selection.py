@@ -1,6 +1,4 @@
-"""Selections of the things that an item means: its query graphs scored over the scene, the places that things have
-left, or the evidence of the memory.
-"""
+"""Search for the objects that a description (item) means: in the scene, at former places and in memories."""
 
 from __future__ import annotations
 
@@ -13,6 +11,7 @@ import numpy as np
 from lodestar.language.items import ANYWHERE, Item, Scope
 from lodestar.language.query_graph import QueryGraph
 from lodestar.memory.answering.chronicle import sightings_in, thing_of_sightings
+from lodestar.memory.answering.config import ANSWERING_GAP, ANSWERING_MOVED
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.readings import (
     readings_apart,
@@ -24,28 +23,27 @@ from lodestar.memory.answering.readings import (
 from lodestar.memory.answering.records import Box, Search, Thing
 from lodestar.memory.records import SEEN, EventKind, Memory, Primitive
 from lodestar.models.lexicon import load_lexicon
+from lodestar.query.config import QUERY_AMBIGUOUS
 from lodestar.query.pool import Pool
 from lodestar.query.terms import ranks
 from lodestar.query.verdict import Candidate, score_pool
 from lodestar.scene.captions import attributes_of
 from lodestar.scene.records import Entity, EntityState
 
-_CLOSE = 8  # things that fit, of which the changed one is looked for
+_CLOSE = 8  # most candidates that are ranked by their changes
 
 
 class When(Enum):
-    """Times at which an item's description may be true of a thing."""
+    """Times at which a description may hold for an object that a search finds."""
 
-    NOW = "now"  # a thing that fitted once and does not any more is none
-    KNOWN = (
-        "known"  # where no present thing fits, one that the scene has given up, then one that memories know
-    )
-    PAST = "past"  # also things that the scene has given up
-    EVER = "ever"  # also by the places that things have left
+    NOW = "now"  # only now
+    KNOWN = "known"  # now, else among archived entities, else in memories
+    PAST = "past"  # now or for archived entities
+    EVER = "ever"  # also at places that objects have left
 
 
 def when_asked(inquiry: Inquiry) -> When:
-    """Return the time that a question asks about."""
+    """Return PAST for a question about the past, else NOW."""
     return When.PAST if inquiry.question.past else When.NOW
 
 
@@ -57,10 +55,11 @@ def find(
     scope: Scope | None = None,
     loosely: bool = False,
 ) -> Search:
-    """Return the things that an item means, within the rooms of a scope (None = the question's), best first.
+    """Return the objects that an item means, best first.
 
-    loosely: where none does, those that its own words mean, without relations and rooms that cannot be checked: for
-    questions that take the thing for granted. Raises MissingPhrases.
+    scope: rooms that limit the search, None = those of the question. loosely: if none fits, ignore relations
+    and rooms that cannot be checked; for questions that take the object's existence for granted. Raises
+    MissingPhrases.
     """
     scope = inquiry.question.scope if scope is None else scope
     key = (item, when, scope, loosely)
@@ -71,9 +70,10 @@ def find(
 
 
 def find_changed(inquiry: Inquiry, item: Item, kind: EventKind) -> Search:
-    """Return the things that an item means, those first that changed in this way: the question says that one did.
+    """Return the objects that an item means; those with a change of this kind come first.
 
-    A description may be true of the place before the change only: "the chair by the window" that was carried away.
+    A description may hold only for the place before the change: "the chair by the window" that was carried
+    away.
     """
     search = find(inquiry, item, When.EVER, loosely=True)
     if not inquiry.tools.use_scene:
@@ -87,7 +87,10 @@ def find_changed(inquiry: Inquiry, item: Item, kind: EventKind) -> Search:
 
 
 def _arrived(inquiry: Inquiry, thing: Thing) -> float:
-    """Return how surely a thing came while the robot was about: 1 by an event, below it the later it was first seen."""
+    """Return the likelihood, [0, 1], that an object appeared.
+
+    It is 1 if an event says so, else up to 0.5, and higher the later the object was first seen.
+    """
     if any(memory.event is EventKind.APPEARED for memory in inquiry.chronicle.changes(thing.id)):
         return 1.0
     first = thing.stays[0].first if thing.entity is None else thing.entity.first_seen
@@ -95,7 +98,10 @@ def _arrived(inquiry: Inquiry, thing: Thing) -> float:
 
 
 def _changed(inquiry: Inquiry, thing: Thing, kind: EventKind) -> float:
-    """Return how surely a thing changed: 1 by an event, 0.5 by its places, 0.25 in another way of that name, else 0."""
+    """Return the likelihood of a change of this kind.
+
+    It is 1 if an event says so, 0.5 if sightings do, 0.25 for a similar kind of change, else 0.
+    """
     history = inquiry.chronicle.history(thing)
     if history.of_kind(kind):
         return 1.0
@@ -175,7 +181,7 @@ def _is_in(inquiry: Inquiry, entity: Entity, rooms: frozenset[int] | None) -> bo
 
 
 def _ever(inquiry: Inquiry, item: Item, scope: Scope) -> Search:
-    """Return the things that an item means by where they are or by a place that they have left, best first."""
+    """Return the objects that an item means by their present place or by a former place, best first."""
     item, inside = rooms_apart(inquiry, item)
     names = (*scope.labels, *inside)
     rooms = rooms_named(inquiry, names).ids if names else None
@@ -212,7 +218,7 @@ def _pool(inquiry: Inquiry, entities: Sequence[Entity]) -> Pool:
 
 
 def _scores(item: Item, pool: Pool) -> dict[int, float]:
-    """Return the score of every candidate by id; what is excluded has none."""
+    """Return entity id -> score of the candidates; entities that the item excludes are left out."""
     found = {c.entity_id: c.score for c in _candidates(item.graphs, pool)}
     out = _candidates(item.excluded, pool) if item.excluded else []
     for candidate in out:
@@ -230,8 +236,11 @@ def _candidates(graphs: Sequence[QueryGraph], pool: Pool) -> list[Candidate]:
 
 
 def _ranked(inquiry: Inquiry, things: Iterable[Thing]) -> tuple[Thing, ...]:
-    """Return the things by falling score; the nearest first among those that fit as well, else the newest."""
-    close = inquiry.config.query.ambiguous
+    """Return the objects, present ones before gone ones, by falling score.
+
+    Objects of nearly equal score are ordered by distance from the robot, or else the newest first.
+    """
+    close = QUERY_AMBIGUOUS
 
     def key(thing: Thing) -> tuple[float, ...]:
         away = 0.0 if inquiry.place is None else thing.box.away(inquiry.place)
@@ -244,9 +253,10 @@ def _ranked(inquiry: Inquiry, things: Iterable[Thing]) -> tuple[Thing, ...]:
 
 
 def _remembered(inquiry: Inquiry, item: Item, rooms: frozenset[int] | None, when: When) -> Search:
-    """Return the things that the pieces of evidence show; relations hold among the primitives of one segment.
+    """Return the objects that fit an item in the memories selected as evidence.
 
-    Of a question about now only a thing's last sightings count.
+    Relations of the item must hold within one segment. For a question about now, only an object's last
+    sightings count.
     """
     memories = [p.hit.memory for p in inquiry.pieces if p.hit.memory.event in SEEN]
     accept, resolve = inquiry.config.query.accept, inquiry.tools.scene.resolve
@@ -267,7 +277,7 @@ def _remembered(inquiry: Inquiry, item: Item, rooms: frozenset[int] | None, when
     for memory in () if ranked else memories:
         scored = _scores(item, _pool(inquiry, [_entity(inquiry, memory, p) for p in memory.primitives]))
         for identity in list(scored):
-            if when is When.NOW and newest[identity][0].start - memory.start > inquiry.config.gap:
+            if when is When.NOW and newest[identity][0].start - memory.start > ANSWERING_GAP:
                 del scored[identity]
             elif scored[identity] >= accept:
                 current = resolve(identity)
@@ -280,14 +290,14 @@ def _remembered(inquiry: Inquiry, item: Item, rooms: frozenset[int] | None, when
         seen = sightings_in(inquiry.tools.scene, memories, {identity})
         seen = [s for s in seen if rooms is None or inquiry.region_at(s.box.centre) in rooms]
         if score >= accept and seen:
-            thing = thing_of_sightings(identity, seen, score, inquiry.config.moved, known.get(identity))
+            thing = thing_of_sightings(identity, seen, score, ANSWERING_MOVED, known.get(identity))
             found.append(replace(thing, matched=fitted.get(identity)))
     missed = max((score for score in scores.values() if score < accept), default=0.0)
     return Search(_ranked(inquiry, found), missed, tuple(memories), rooms)
 
 
 def _entity(inquiry: Inquiry, memory: Memory, primitive: Primitive) -> Entity:
-    """Return a primitive as the entity that it was."""
+    """Return a remembered object as a scene entity in its state at the time of the memory."""
     box = Box.around(primitive.centre, primitive.size)
     return Entity(
         primitive.entity_id, primitive.label, primitive.caption or primitive.label, primitive.centre, np.eye(3) * 0.01,

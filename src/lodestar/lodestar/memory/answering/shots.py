@@ -1,4 +1,4 @@
-"""Images that the memory keeps, and those of them that a question needs (SnapMem 3.2.3 and 3.3)."""
+"""Images that the memory stores, and their selection for a question (SnapMem 3.2.3 and 3.3)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from lodestar.models.phrases import PhraseBook
 
 @dataclass(frozen=True)
 class Shot:
-    """An image of some things. stamp: seconds. position: (3,) of the camera in map, metres. labels, caption: untrusted
-    words for what it shows; no labels = another view of things that a snapshot shows. heading: radians in plan, None =
-    not known. shares: of the image's area that the outline of each thing in it takes, (0, 1], by entity. frontier: it
-    shows the way to what is not known yet.
+    """Stored image of some objects. stamp: seconds. position: (3,) of the camera in map, metres.
+
+    labels, caption: untrusted descriptions; empty labels = a further view of objects that a snapshot shows
+    too. heading: radians in plan, None = unknown. shares: share of the image's area inside each object's
+    outline, (0, 1], by entity. frontier: whether it shows the way to unknown space.
     """
 
     image: ImageName
@@ -32,13 +33,14 @@ class Shot:
     frontier: bool = False
 
     def shows(self, identity: int, least: float) -> bool:
-        """Whether the outline of a thing takes at least this share of the image."""
+        """Return whether an object's outline takes up at least the share `least` of the image."""
         return self.shares.get(identity, 0.0) >= least
 
 
 def shots_for(text: str, shots: Sequence[Shot], phrases: PhraseBook, most: int) -> list[Shot]:
-    """Return the images that show one of the categories that matter most to a text, best first. Raises
-    MissingPhrases.
+    """Return the images that show one of the categories most relevant to a text, best first.
+
+    Raises MissingPhrases.
     """
     by_name = {shot.image: shot for shot in shots if shot.labels}
     described = {name: Described(shot.labels, shot.caption) for name, shot in by_name.items()}
@@ -46,8 +48,9 @@ def shots_for(text: str, shots: Sequence[Shot], phrases: PhraseBook, most: int) 
 
 
 def shots_of(ids: Sequence[int], shots: Sequence[Shot], least: float) -> list[Shot]:
-    """Return the images that show these things, each once: the one that shows each largest, in the order of the things,
-    then the next best of each.
+    """Return images that show these objects, each image once.
+
+    First comes the largest view of each object, in the order of the objects, then the next best view of each.
     """
 
     def ranked(identity: int) -> list[Shot]:

@@ -1,4 +1,4 @@
-"""Answers to when, how long and how often: of things, of their changes, and of visits of the robot."""
+"""Answers about times, durations and frequencies of sightings, changes and the robot's visits."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from lodestar.language.question import AnswerType, Occurrence
 from lodestar.memory.answer import Answer, Proof
+from lodestar.memory.answering.config import ANSWERING_GAP, ANSWERING_LISTED, CONFIDENCE_INFERRED
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.records import RoomsMeant
 from lodestar.memory.answering.replies import (
@@ -26,16 +27,16 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.captions import clean_text
 
 _Key = TypeVar("_Key")
-_MOST = 3  # things or rooms that are named where they tie
+_MOST = 3  # most objects or rooms listed in a tie
 
 
-# --- when ----------------------------------------------------------------------------------------------------------
+# --- times ---------------------------------------------------------------------------------------------------------
 
 
 def when_seen(it: Meant) -> Answer:
-    """Return the time of a sighting: the last one unless the first is asked for, or each."""
+    """Return an answer with the time of a sighting: the last one by default, else the first one or all."""
     inquiry, occurrence = it.inquiry, it.inquiry.question.occurrence
-    looks = it.history.looks(inquiry.config.gap)
+    looks = it.history.looks(ANSWERING_GAP)
     first = inquiry.asks_first
     stay = it.stays[0 if first else -1]
     stamp = min(stay.first, looks[0][0]) if first else looks[-1][1]
@@ -43,7 +44,7 @@ def when_seen(it: Meant) -> Answer:
     sentence = f"I {'first' if first else 'last'} saw {it.the} {_moment(inquiry, stamp)}, {it.at(stay)}."
     if occurrence is Occurrence.EACH:
         times = list(reversed(looks))
-        shown = listed([it.ago(end) for _, end in times[: inquiry.config.listed]])
+        shown = listed([it.ago(end) for _, end in times[:ANSWERING_LISTED]])
         sentence = f"I saw {it.the} {len(looks)} times: {shown}."
     proof = proofs_of_sightings(stay.sightings[:1] if first else stay.sightings[-1:]) + it.proof
     places = [place_of(inquiry, stay.box)]
@@ -53,7 +54,7 @@ def when_seen(it: Meant) -> Answer:
 
 
 def _moment(inquiry: Inquiry, stamp: float) -> str:
-    """Return "8 minutes ago", of wall time with the time of day."""
+    """Return the time in words: "8 minutes ago", for wall time with the time of day."""
     said = ago_in_words(stamp, inquiry.now)
     if inquiry.now >= WALL_TIME and "at " not in said:
         return f"{said} ({clock_in_words(stamp, inquiry.now)})"
@@ -61,8 +62,10 @@ def _moment(inquiry: Inquiry, stamp: float) -> str:
 
 
 def when_changed(it: Meant) -> Answer:
-    """Return when a thing moved, went or came: the time of the event, else between the sightings that show it. Where it
-    is known to have changed in another way that people may call so, that time, with less confidence.
+    """Return an answer with the time of an object's change.
+
+    It is the time of the event, else the interval between the sightings around it. If only a similar kind of change is
+    known, its time is given with less confidence.
     """
     inquiry, kind, act, history = it.inquiry, it.inquiry.change, it.inquiry.question.act, it.history
     if kind is None or act is None:
@@ -77,24 +80,24 @@ def when_changed(it: Meant) -> Answer:
         event = found[0] if inquiry.asks_first else found[-1]
         begin = event.start if noticed is EventKind.APPEARED else history.last_before(event)
         span, proof = (begin, event.start), proofs_of_memories((event,)) + proof
-    assert span is not None  # noticed by an event or by its places
-    inferred = inquiry.config.confidence.inferred
+    assert span is not None  # it was found in an event or from the stays
+    inferred = CONFIDENCE_INFERRED
     sure = it.sure() * ((1.0 if found else inferred) * (1.0 if noticed is kind else inferred))
     begin, end = span
     between = it.ago(end)
-    if end - begin > inquiry.config.gap:
+    if end - begin > ANSWERING_GAP:
         between = f"between {it.ago(begin)} and {between}"
     sentence, places = f"{it.the} {CHANGED[noticed]} {between}.", [place_of(inquiry, last.box)]
     return reply(inquiry, sentence, sure, times=[span], places=places, proof=proof, verified=end)
 
 
 def when_in(rooms: Rooms) -> Answer:
-    """Return the time of a visit to a room."""
+    """Return an answer with the time of a visit to a room."""
     return when_visited(rooms.visits) if rooms.visits.visits else rooms.unvisited()
 
 
 def when_visited(it: Visited) -> Answer:
-    """Return the time of a visit: the last one unless the first is asked for, or each."""
+    """Return an answer with the time of a visit: the last one by default, else the first one or all."""
     inquiry, question = it.inquiry, it.inquiry.question
     first = inquiry.asks_first
     visit = it.visits[0] if first else it.visits[-1]
@@ -105,17 +108,17 @@ def when_visited(it: Visited) -> Answer:
     sentence = f"I was {it.where} {'first' if first else 'last'} from {begin} to {end}."
     if question.occurrence is Occurrence.EACH:
         times = it.spans
-        shown = listed([ago_in_words(b, inquiry.now) for b, _ in times[: inquiry.config.listed]])
+        shown = listed([ago_in_words(b, inquiry.now) for b, _ in times[:ANSWERING_LISTED]])
         sentence = f"I was {it.where} {len(times)} times: {shown}."
     proof = proofs_of_memories((visit.memories[0], visit.memories[-1]))
     return reply(inquiry, sentence, 0.95 * it.factor, times=times, proof=proof, verified=visit.end)
 
 
-# --- how long ------------------------------------------------------------------------------------------------------
+# --- durations -----------------------------------------------------------------------------------------------------
 
 
 def how_long_it_stayed(it: Meant) -> Answer:
-    """Return the seconds for which a thing was seen where it is."""
+    """Return an answer with the seconds for which an object has been, or was, at its last place."""
     inquiry, stay, there = it.inquiry, it.stays[-1], not it.is_gone
     seconds = max(0.0, (inquiry.now if there and not inquiry.question.past else stay.last) - stay.first)
     sentence = (
@@ -129,7 +132,7 @@ def how_long_it_stayed(it: Meant) -> Answer:
 
 
 def how_long_since(it: Meant) -> Answer:
-    """Return the seconds since a thing was moved, gone or there."""
+    """Return an answer with the seconds since an object was moved, vanished or arrived."""
     changed = when_changed(it)
     if not changed.value.times:
         return changed
@@ -138,7 +141,7 @@ def how_long_since(it: Meant) -> Answer:
 
 
 def how_long_visited(it: Visited) -> Answer:
-    """Return the seconds that the robot spent in a room or at a thing."""
+    """Return an answer with the seconds that the robot spent in a room or at an object."""
     if not it.visits:
         return unknown(it.inquiry, f"I do not remember to have been {it.where}")
     seconds = sum(visit.end - visit.begin for visit in it.visits)
@@ -148,11 +151,11 @@ def how_long_visited(it: Visited) -> Answer:
     return reply(it.inquiry, sentence, 0.9 * it.factor, number=seconds, **shown)
 
 
-# --- how often -----------------------------------------------------------------------------------------------------
+# --- frequencies ---------------------------------------------------------------------------------------------------
 
 
 def how_often_visited(rooms: Rooms) -> Answer:
-    """Return how many times the robot was in a room."""
+    """Return an answer with the number of the robot's visits to a room."""
     it = rooms.visits
     if not rooms.meant.ids and not it.visits:
         return unknown(it.inquiry, f"I cannot say that I was {it.where}")
@@ -160,19 +163,19 @@ def how_often_visited(rooms: Rooms) -> Answer:
 
 
 def how_often_changed(it: Meant) -> Answer:
-    """Return how many times a thing changed."""
+    """Return an answer with the number of an object's changes."""
     found = it.history.of_kind(it.inquiry.change)
     what = f"{it.the} {CHANGED.get(it.inquiry.change or EventKind.MOVED, 'changed')}"
     return _times(it.inquiry, [(m.start, m.end) for m in found], what, proofs_of_memories(found) or it.proof)
 
 
 def how_often_seen(it: Meant) -> Answer:
-    """Return how many times the robot saw a thing."""
-    return _times(it.inquiry, it.history.looks(it.inquiry.config.gap), f"I saw {it.the}", it.proof)
+    """Return an answer with the number of times that the robot saw an object."""
+    return _times(it.inquiry, it.history.looks(ANSWERING_GAP), f"I saw {it.the}", it.proof)
 
 
 def _times(inquiry: Inquiry, spans: Sequence[tuple[float, float]], what: str, proof: list[Proof]) -> Answer:
-    """Return a number of times; a YES_NO form of the question is answered too."""
+    """Return an answer with the number of spans; for a YES_NO question also whether there are any."""
     count = len(spans)
     last = f", last {ago_in_words(spans[-1][1], inquiry.now)}" if spans else ""
     yes = count > 0 if inquiry.question.answer is AnswerType.YES_NO else None
@@ -183,11 +186,11 @@ def _times(inquiry: Inquiry, spans: Sequence[tuple[float, float]], what: str, pr
     )  # fmt: skip
 
 
-# --- of several, the one met most or least often -------------------------------------------------------------------
+# --- most or least frequent ----------------------------------------------------------------------------------------
 
 
 def room_so_often(inquiry: Inquiry) -> Answer:
-    """Return the room that the robot was in at the most or the fewest times."""
+    """Return an answer with the room that the robot visited most or least often."""
     labels = {clean_text(region.label) for region in inquiry.tools.scene.regions.values()} - {""}
     rooms = [Rooms(inquiry, RoomsMeant(label, inquiry.rooms_called([label]))) for label in sorted(labels)]
     found = {room.meant.name: room.visits.visits for room in rooms if room.visits.visits}
@@ -201,7 +204,7 @@ def room_so_often(inquiry: Inquiry) -> Answer:
 
 
 def thing_so_often(about: About) -> Answer:
-    """Return the thing that was in view at the most or the fewest times."""
+    """Return an answer with the object that was in view most or least often."""
     inquiry, structure = about.inquiry, load_lexicon().structure
     search = find(inquiry, about.item, When.PAST)
     things = {thing.id: thing for thing in search.things if thing.label.casefold() not in structure}
@@ -209,7 +212,7 @@ def thing_so_often(about: About) -> Answer:
     looks = {}
     for identity, thing in things.items():
         inquiry.tools.check()
-        looks[identity] = len(inquiry.chronicle.history(thing).looks(inquiry.config.gap))
+        looks[identity] = len(inquiry.chronicle.history(thing).looks(ANSWERING_GAP))
     chosen = [things[identity] for identity in _extreme(inquiry, looks)]
     count, last = looks[chosen[0].id], max(thing.last for thing in chosen)
     sentence = _so_often(inquiry, [thing.name for thing in chosen], count, last)
@@ -226,6 +229,6 @@ def _so_often(inquiry: Inquiry, names: Sequence[str], count: int, last: float) -
 
 
 def _extreme(inquiry: Inquiry, counts: dict[_Key, int]) -> Sequence[_Key]:
-    """Return who has the highest count, or the lowest where that is asked for; at most `_MOST` of those that tie."""
+    """Return the keys with the highest count, or the lowest if the question asks for it; at most `_MOST` in a tie."""
     value = (min if inquiry.question.attribute.startswith("least") else max)(counts.values())
     return [key for key, count in counts.items() if count == value][:_MOST]

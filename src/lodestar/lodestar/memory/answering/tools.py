@@ -1,4 +1,4 @@
-"""Means of answering: ports to the store, the scene, the grid and what was looked at."""
+"""Data sources of answers: memory store, scene, grid, images and record of the floor that was looked at."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from lodestar.scene.mirror import SceneMirror
 
 
 class Memories(Protocol):
-    """Port of the store: nothing here can change it."""
+    """Read-only interface to the memory store."""
 
     def search(self, request: Request) -> list[Hit]:
-        """Return what passes the request's filters; see `MemoryStore.search`."""
-        ...
+        """Return the memories that pass the request's filters; see `MemoryStore.search`."""
 
 
 class AnswerCancelled(Exception):
-    """The answer was cancelled."""
+    """Raised if the answer was cancelled."""
 
 
 def never() -> bool:
-    """Return false: nobody can cancel the answer."""
+    """Return False; the default of `Tools.cancelled` for answers that cannot be cancelled."""
     return False
 
 
 @dataclass(frozen=True)
 class Tools:
-    """scene: entities, merges and regions; its owner keeps it up to date and does not change it during an answer.
+    """Data sources of an answer.
 
-    use_scene: whether entities of the scene answer; else only the selected evidence does, and the scene gives merges
-    and rooms alone. select: None = that of the configuration. phrases: raises MissingPhrases where it cannot embed;
-    fetch what that names, and ask again.
-    grid, looks: None = no viewpoints, no coverage. shots: images that the memory keeps. cancelled: whether to stop;
-    asked between pieces of work.
+    scene: entities, merges and regions; its owner keeps it up to date and does not change it during an
+    answer. use_scene: whether answers may use entities of the scene; if not, they use only the memories
+    selected as evidence, and the scene for merges and rooms. select: rule to select evidence, None =
+    Information Bottleneck. phrases: text vectors; raises MissingPhrases for phrases without one. grid, looks:
+    None = no viewpoints, no coverage. shots: stored images. cancelled: called between steps; True stops the
+    answer.
     """
 
     memories: Memories
@@ -57,16 +57,16 @@ class Tools:
     cancelled: Callable[[], bool] = never
 
     def check(self) -> None:
-        """Raises AnswerCancelled where nobody waits any more."""
+        """Raise AnswerCancelled if the answer was cancelled."""
         if self.cancelled():
             raise AnswerCancelled("cancelled")
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Subject of a question with "this": read from its picture, or in view now.
+    """Object meant by "this" in a question, taken from the question's picture or from the current view.
 
-    item: in words (`language.picture_goals`). entity_id: of the thing in view, 0 = not known.
+    item: its description (`language.picture_goals`). entity_id: of the object in view, 0 = unknown.
     """
 
     item: Item
@@ -74,6 +74,6 @@ class Shown:
 
 
 def unit_rows(tools: Tools, phrases: Sequence[str]) -> np.ndarray:
-    """Return the unit vectors (N, D) of phrases. Raises MissingPhrases, AnswerCancelled."""
+    """Return the unit text vectors (N, D) of N phrases. Raises MissingPhrases, AnswerCancelled."""
     tools.check()
     return np.asarray(tools.phrases.vectors(tuple(phrases)), np.float32)

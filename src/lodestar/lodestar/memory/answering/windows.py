@@ -1,4 +1,4 @@
-"""The window of a question in seconds, also one that an event gives."""
+"""Resolution of a question's time window to seconds, also if it refers to an event."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lodestar.language.time_windows import Clock, Event, TimeBasis, TimePoint
+from lodestar.memory.answering.config import ANSWERING_SEGMENTS
 from lodestar.memory.answering.inquiry import Inquiry, kind_of_change
 from lodestar.memory.answering.readings import rooms_meant
 from lodestar.memory.answering.selection import When, find, find_changed
@@ -15,15 +16,15 @@ from lodestar.memory.records import WALL_TIME
 from lodestar.memory.requests import Request
 
 _DAY = 86400.0
-_ON_THE_WAY = ("drive",)  # what the robot did without a thing or a room
+_ON_THE_WAY = ("drive",)  # verbs for actions of the robot that need no object or room
 _ENTERING, _LEAVING = ("enter", "reach", "visit"), ("leave",)
 
 
 @dataclass(frozen=True)
 class Window:
-    """span: seconds, None = at any time. problem: why there is none, "" = it is given or not needed.
+    """Resolved time window of a question. span: (begin, end) in seconds, None = any time.
 
-    is_event: it hangs on an event that is not known.
+    problem: why it is unresolved, "" = resolved. is_event: whether the problem is an unknown event.
     """
 
     span: tuple[float, float] | None = None
@@ -32,8 +33,9 @@ class Window:
 
 
 def resolved_window(inquiry: Inquiry) -> Window:
-    """Return the window of the inquiry's question. What lies in the future, or hangs on an event that is not known,
-    is a problem.
+    """Return the time window of the question, or the problem that it has.
+
+    It may lie in the future, refer to an unknown event, or end before it begins.
     """
     window = inquiry.question.window
     if not window:
@@ -58,9 +60,10 @@ def resolved_window(inquiry: Inquiry) -> Window:
 
 
 def clock_of(inquiry: Inquiry) -> Clock:
-    """Return now, the last midnight and when the robot started. Simulated time has its days at whole ones.
+    """Return the present time, the last midnight and the time at which the robot started.
 
-    The robot started with its oldest memory of the last session, which is looked up where the window counts from it.
+    Days of simulated time begin at multiples of 24 h. The start is that of the oldest memory of the last
+    session; it is looked up only if the window refers to it.
     """
     now = inquiry.now
     if now >= WALL_TIME:
@@ -76,13 +79,13 @@ def clock_of(inquiry: Inquiry) -> Clock:
 
 
 def _started(inquiry: Inquiry) -> float:
-    """Return when the oldest memory of the last session began, among as many as are read; now, where there is none."""
-    found = [hit.memory for hit in inquiry.tools.memories.search(Request(limit=inquiry.config.segments))]
+    """Return the start of the last session's oldest memory among those read; the present if there is none."""
+    found = [hit.memory for hit in inquiry.tools.memories.search(Request(limit=ANSWERING_SEGMENTS))]
     return min((m.start for m in found if m.session == found[0].session), default=inquiry.now)
 
 
 def event_times(inquiry: Inquiry, event: Event) -> tuple[float, float] | None:
-    """Return when something last happened, seconds; None where memory does not know."""
+    """Return the (begin, end) of an event's last occurrence, seconds; None if it is unknown."""
     anytime = inquiry.anytime
     act = event.act
     if event.item is None:
@@ -108,7 +111,10 @@ def event_times(inquiry: Inquiry, event: Event) -> tuple[float, float] | None:
 
 
 def _visit(visited: Visited, verb: str = "") -> tuple[float, float] | None:
-    """Return the last visit, its begin or its end, by the verb; None where there was none."""
+    """Return (begin, end) of the last visit, or one of them twice for verbs such as "enter" or "leave".
+
+    Returns None if there was no visit.
+    """
     if not visited.visits:
         return None
     begin, end = visited.visits[-1].span

@@ -1,4 +1,4 @@
-"""Times and places in words."""
+"""Wording of times and places."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import datetime
 
 import numpy as np
 
+from lodestar.memory.answering.config import ANSWERING_MOVED
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.records import Box, Thing, name_in_words
 from lodestar.memory.records import WALL_TIME, EventKind
@@ -17,13 +18,18 @@ from lodestar.query.relations import Boxes, inside, on
 from lodestar.query.table import load_table
 from lodestar.scene.records import Entity, EntityState
 
+ANSWERING_BESIDE = 2.5  # most metres to an object that describes a place; distance at which Near is half true
+
 CHANGED = {EventKind.MOVED: "was moved", EventKind.VANISHED: "was gone", EventKind.APPEARED: "appeared"}
 _HOLDS = ("On", "Inside")
-_RESTS = 0.5  # score from which a thing is on or in another, half true (FARM D.2)
+_RESTS = 0.5  # score from which an object is on or in another: half true (FARM D.2)
 
 
 def ago_in_words(stamp: float, now: float) -> str:
-    """Return "8 minutes ago"; of wall time and older than an hour also "yesterday at 14:05"."""
+    """Return the time since `stamp` in words: "8 minutes ago".
+
+    For wall time older than an hour: "yesterday at 14:05 (18 hours ago)".
+    """
     seconds = now - stamp
     if seconds < 5.0:
         return "just now"
@@ -33,7 +39,7 @@ def ago_in_words(stamp: float, now: float) -> str:
 
 
 def clock_in_words(stamp: float, now: float) -> str:
-    """Return "at 14:05", "yesterday at 14:05" or "on 2026-11-03 at 14:05" of wall time."""
+    """Return wall time in words: "at 14:05", "yesterday at 14:05" or "on 2026-11-03 at 14:05"."""
     then, today = datetime.fromtimestamp(stamp), datetime.fromtimestamp(now)
     days = (today.date() - then.date()).days
     clock = f"at {then:%H:%M}"
@@ -41,30 +47,33 @@ def clock_in_words(stamp: float, now: float) -> str:
 
 
 def capital(sentence: str) -> str:
-    """Return the sentence with a capital letter."""
+    """Return the sentence with a capital first letter."""
     return sentence[:1].upper() + sentence[1:]
 
 
 def place_in_words(inquiry: Inquiry, box: Box, of: Thing | None = None) -> str:
-    """Return "on the desk in the kitchen", "next to the printer in the office", "in the hall" or "at (1.2, 3.4)"."""
+    """Return a place in words: "on the desk in the kitchen", "next to the printer" or "at (1.2, 3.4)".
+
+    of: object at the place, None = unknown.
+    """
     support, beside = _telling(inquiry, box, of)
     building, height = inquiry.tools.scene.building, float(box.centre[2])
-    room = (
-        inquiry.room_at(box.centre) if building.is_here(height) else ""
-    )  # the rooms are those of the robot's floor
+    # rooms are known only on the robot's floor
+    room = inquiry.room_at(box.centre) if building.is_here(height) else ""
     parts = [support or beside, f"in {the(room)}" if room else "", building.words_at(height)]
     said = " ".join(part for part in parts if part)
     return said or f"at ({box.centre[0]:.1f}, {box.centre[1]:.1f})"
 
 
 def support_of(inquiry: Inquiry, box: Box, of: Thing | None = None) -> Entity | None:
-    """Return the thing that another one at this place is on or in, by what people stated or the boxes; None where none
-    is.
+    """Return the object that supports or contains an object at this place; None if there is none.
+
+    Relations stated by people are preferred to those measured on boxes. of: object at the place.
     """
     if not inquiry.tools.use_scene:
         return None
     found = _around(inquiry, box, of)
-    is_now = of is not None and not box.has_left(of.box, inquiry.config.moved)
+    is_now = of is not None and not box.has_left(of.box, ANSWERING_MOVED)
     said = of.entity.stated if of is not None and of.entity is not None and is_now else ()
     held = {one.other for one in said if one.predicate in _HOLDS and not one.negated}
     stated = next((entity for entity in found if entity.id in held), None)
@@ -80,7 +89,7 @@ def support_of(inquiry: Inquiry, box: Box, of: Thing | None = None) -> Entity | 
 
 
 def rest_scores(box: Box, entities: Sequence[Entity]) -> np.ndarray:
-    """Return (N,) how much a box is on or in each of the entities."""
+    """Return (N,) scores: how well the box is on or in each of N entities."""
     others = [Box.of_entity(entity) for entity in entities]
     anchors = Boxes(np.array([b.low for b in others])[None], np.array([b.high for b in others])[None])
     own = Boxes(box.low[None, None], np.maximum(box.high, box.low + 1e-3)[None, None])
@@ -100,13 +109,13 @@ def _around(inquiry: Inquiry, box: Box, of: Thing | None) -> list[Entity]:
             continue
         other = Box.of_entity(entity)
         gap = np.maximum(np.maximum(other.low - box.high, box.low - other.high), 0.0)[:2]
-        if float(np.linalg.norm(gap)) <= inquiry.config.beside:
+        if float(np.linalg.norm(gap)) <= ANSWERING_BESIDE:
             found.append(entity)
     return found
 
 
 def _telling(inquiry: Inquiry, box: Box, of: Thing | None) -> tuple[str, str]:
-    """Return "on the desk" and "next to the printer", "" where nothing tells."""
+    """Return two phrases for a place: ("on the desk", ""), ("", "next to the printer") or ("", "")."""
     if not inquiry.tools.use_scene:
         return "", ""
     support = support_of(inquiry, box, of)
@@ -127,5 +136,5 @@ def _telling(inquiry: Inquiry, box: Box, of: Thing | None) -> tuple[str, str]:
 
 
 def metres_in_words(metres: float) -> str:
-    """Return "3.2 m", "120 m"."""
+    """Return metres in words: "3.2 m", "120 m"."""
     return f"{metres:.1f} m" if metres < 10.0 else f"{math.floor(metres + 0.5):d} m"

@@ -1,1 +1,1 @@
-"""Evidence for answers: few memories that say much and not the same (STaR IV-B)."""
+"""Selection of evidence for answers: few memories that are relevant and not redundant (STaR IV-B)."""

@@ -1,7 +1,7 @@
-"""Clusters of primitives that mean the same to a question (STaR eq. 3 to 7, agglomerative Information Bottleneck).
+"""Clusters of primitives with the same meaning for a question (STaR eq. 3 to 7, agglomerative Information Bottleneck).
 
-Eq. 4 as printed is negative, because a merge never gains information: the loss is I(k-1) - I(k). With the priors of the
-two clusters as weights of the Jensen-Shannon divergence, d_ij of eq. 3 is exactly that loss (Slonim and Tishby).
+Eq. 4 as printed is negative, because a merge never gains information: the loss is I(k-1) - I(k). With the priors of
+the two clusters as weights of the Jensen-Shannon divergence, d_ij of eq. 3 is exactly that loss (Slonim and Tishby).
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ import numpy as np
 
 from lodestar.memory.evidence.bottleneck_kernels import among_nearest, merge_greedily, near_pairs
 
-_NOTHING = 1e-12  # nats; rounding of a loss
+_NOTHING = 1e-12  # nats; smaller losses are rounding errors
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """labels: (P,) int, cluster of each primitive, from 0 in the order of their first primitives.
+    """Clustering of P primitives (objects in captions) into C clusters.
 
-    conditional: (C, m + 1), p(y | cluster), column 0 the null task. prior: (C,). losses: (merges,), each as a share
-    of the information at the start.
+    y = the null task (column 0) and m cues (search phrases of the question). labels: (P,) int, cluster of
+    each primitive, numbered from 0 in the order of their first primitives. conditional: (C, m + 1), p(y |
+    cluster). prior: (C,). losses: (merges,), each as a share of the information at the start.
     """
 
     labels: np.ndarray
@@ -30,10 +31,11 @@ class Clusters:
 
 
 def task_conditional(similarity: np.ndarray, alpha: float, top: int) -> np.ndarray:
-    """Return p(y | x) (P, m + 1) of eq. 6 and 7 from cosines (P, m) of primitives and cues; column 0 is the null task.
+    """Return p(y | x), (P, m + 1), of eq. 6 and 7 for P primitives, the null task (column 0) and m cues.
 
-    A row whose cosines are all below alpha is the null task. In the others the sum over l = 1..k of gamma_l keeps
-    the k best scores with weights k, k - 1, ..., 1. A cosine that is not finite counts as 0.
+    similarity: cosines (P, m) of the primitives and cues. A row whose cosines are all below alpha belongs to
+    the null task. In the others the sum over l = 1..k of gamma_l keeps the k = `top` best scores with weights
+    k, k - 1, ..., 1. A cosine that is not finite counts as 0.
     """
     similarity = np.asarray(similarity, np.float64)
     scores = np.clip(np.nan_to_num(similarity, nan=0.0, posinf=0.0, neginf=0.0), 0.0, 1.0)
@@ -46,13 +48,13 @@ def task_conditional(similarity: np.ndarray, alpha: float, top: int) -> np.ndarr
     kept[irrelevant] = 0.0
     kept[irrelevant, 0] = 1.0
     total = kept.sum(axis=1, keepdims=True)
-    empty = total[:, 0] <= 0.0  # alpha 0, and no cosine above it
+    empty = total[:, 0] <= 0.0  # alpha is 0 and no cosine is above 0
     kept[empty, 0] = total[empty] = 1.0
     return kept / total
 
 
 def information(conditional: np.ndarray, prior: np.ndarray) -> float:
-    """Return I(X; Y) in nats of eq. 5 from p(y | x) (P, m) and p(x) (P,)."""
+    """Return I(X; Y) of eq. 5, nats, from p(y | x) (P, m) and p(x) (P,) of P primitives and m tasks."""
     if not len(conditional):
         return 0.0
     marginal = prior @ conditional
@@ -62,9 +64,10 @@ def information(conditional: np.ndarray, prior: np.ndarray) -> float:
 
 
 def neighbours(low: np.ndarray, high: np.ndarray, reach: float, most: int) -> np.ndarray:
-    """Return pairs (E, 2) of boxes (P, 3) at most `reach` metres apart; each box keeps its `most` nearest by centre.
+    """Return index pairs (E, 2) of P boxes at most `reach` metres apart.
 
-    A sweep along the axis of the largest spread: boxes that are far apart on it are never compared.
+    Of each box, pairs with its `most` nearest boxes by centre are kept. low, high: (P, 3) corners, metres.
+    Boxes are swept along the axis of the largest spread, so that boxes far apart on it are never compared.
     """
     count = len(low)
     if count < 2 or most < 1:
@@ -96,10 +99,10 @@ def merge(
     total: float | None = None,
     count: int = 0,
 ) -> Clusters:
-    """Merge neighbours greedily by the least d_ij of eq. 3 until a merge loses more than `max_loss` (eq. 4).
+    """Merge neighbours greedily by the least d_ij of eq. 3 until a merge would lose more than `max_loss` (eq. 4).
 
-    conditional: (P, m + 1), p(y | x). pairs: (E, 2) neighbours. boxes: corners (P, 3); no cluster gets wider in plan
-    than max_span metres. Where these primitives are part of a larger set, total is its information in nats and count
+    conditional: (P, m + 1), p(y | x). pairs: (E, 2) neighbours. boxes: corners (P, 3); no cluster becomes wider in
+    plan than max_span metres. If these primitives are part of a larger set, total is its information in nats and count
     its size. O(P^2 + E log E) time, P^2 bytes.
     """
     size = len(conditional)

@@ -12,9 +12,10 @@ from numba import njit
 
 @njit(cache=True)
 def near_pairs(low, high, order, axis, reach, pairs):
-    """Write pairs of boxes (P, 3) at most `reach` apart into pairs (room, 2); return how many there are.
+    """Write index pairs of P boxes at most `reach` metres apart into `pairs`; return their number.
 
-    order: (P,) by the lower corner on `axis`. The number may exceed the room; nothing is written beyond it.
+    low, high: (P, 3) corners. order: (P,) boxes sorted by the lower corner on `axis`. pairs: (capacity, 2);
+    the number may exceed the capacity, but nothing is written beyond it.
     """
     count = 0
     size = len(order)
@@ -40,9 +41,9 @@ def near_pairs(low, high, order, axis, reach, pairs):
 
 @njit(cache=True)
 def among_nearest(pairs, by_distance, most, kept):
-    """Mark in kept (E,) bool the pairs that are among the `most` nearest of either of their two.
+    """Mark in kept (E,) bool the pairs that are among the `most` nearest pairs of either member.
 
-    by_distance: (E,) rows of pairs, nearest first. kept has to be False.
+    by_distance: (E,) indices of the E pairs, nearest first. kept: all False at the start.
     """
     met = np.zeros(pairs.max() + 1, np.int64)
     for row in by_distance:
@@ -54,7 +55,7 @@ def among_nearest(pairs, by_distance, most, kept):
 
 @njit(cache=True)
 def own_term(joint, mass):
-    """Return F(q) = sum q log q - |q| log |q| of p(x, y) (m,) with p(x) = mass."""
+    """Return the entropy term F(q) = sum q log q - |q| log |q| of p(x, y) (m,) with p(x) = |q| = mass."""
     total = -mass * math.log(mass)
     for q in joint:
         if q > 0.0:
@@ -64,7 +65,10 @@ def own_term(joint, mass):
 
 @njit(cache=True)
 def _loss(joint, mass, own, i, j, nothing):
-    """Return (p_i + p_j) JS(i, j) = F_i + F_j - F_ij."""
+    """Return the information lost by merging clusters i and j: (p_i + p_j) JS(i, j) = F_i + F_j - F_ij.
+
+    own: F of each cluster. A loss below `nothing` is returned as 0.
+    """
     both = mass[i] + mass[j]
     total = own[i] + own[j] + both * math.log(both)
     for y in range(joint.shape[1]):
@@ -84,12 +88,13 @@ def _too_wide(low, high, i, j, span):
 
 @njit(cache=True)
 def merge_greedily(joint, mass, low, high, pairs, span, bound, nothing, root, losses):
-    """Merge in place, the cheapest pair first; return the number of merges.
+    """Merge clusters in place, the pair with the least loss first; return the number of merges.
 
-    joint: (P, m + 1), p(x, y). mass: (P,). low, high: (P, d) extents of the clusters, metres; a merge may not be wider
-    than `span` on an axis. root: (P,), the cluster into which each was merged, itself at the start. losses: (P,) out.
-    A cluster that changes gets a new age; heap entries of another age are void. A pair above the bound is not queued:
-    its loss changes only with one of the two, and then it is computed anew.
+    joint: (P, m + 1), p(x, y) of P primitives and m cues. mass: (P,), p(x). low, high: (P, d) extents of the
+    clusters, metres; a merged cluster may not be wider than `span` on an axis. bound: largest loss of a
+    merge. root: (P,), the cluster into which each was merged; itself at the start. losses: (P,) out. A
+    cluster that changes gets a new age; heap entries with an old age are void. A pair above the bound is not
+    queued: its loss changes only if a member changes, and then it is computed anew.
     """
     size = len(mass)
     own = np.empty(size)
@@ -130,7 +135,7 @@ def merge_greedily(joint, mass, low, high, pairs, span, bound, nothing, root, lo
                 beside[i, other] = beside[other, i] = True
             if not beside[i, other]:
                 continue
-            if _too_wide(low, high, i, other, span):  # for good: extents only grow
+            if _too_wide(low, high, i, other, span):  # never possible later, because extents only grow
                 beside[i, other] = beside[other, i] = False
                 continue
             loss = _loss(joint, mass, own, i, other, nothing)

@@ -1,4 +1,4 @@
-"""The primitives that the captions of a request induce (STaR IV-B, first stage)."""
+"""Selection of the objects (primitives) in the captions that a request found (STaR IV-B, first stage)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from lodestar.memory.config import BottleneckConfig
 from lodestar.memory.records import Primitive
 from lodestar.memory.requests import Hit
 
-#: Unit vectors (N, D) float32 of N phrases, as models.phrases.PhraseBook.vectors.
+BOTTLENECK_SAME_PLACE = 0.5  # metres; the same entity further away is another primitive; as EVENT_MOVED
+
+#: Returns unit vectors (N, D) float32 of N phrases, as models.phrases.PhraseBook.vectors does.
 Embed = Callable[[Sequence[str]], np.ndarray]
 
 
 @dataclass(frozen=True)
 class InducedPrimitives:
-    """Primitives of the captions above the threshold, each entity once per place.
+    """P different primitives (objects at a place), and the most similar captions, which show them.
 
-    low, high: (P, 3) corners in map, metres. hits: best first. rows, owners: (L,) int, "hit `owners[i]` has primitive
-    `rows[i]`". pixels: (L,) area of the primitive in that hit.
+    low, high: (P, 3) corners in map, metres. hits: the captions, best first. rows, owners: (L,) int, "hit
+    `owners[i]` shows primitive `rows[i]`". pixels: (L,) area of the primitive in that hit.
     """
 
     primitives: tuple[Primitive, ...]
@@ -33,7 +35,7 @@ class InducedPrimitives:
 
     @property
     def words(self) -> list[str]:
-        """Return the name of each primitive."""
+        """Return the name of each primitive, in order."""
         return [primitive.caption or primitive.label for primitive in self.primitives]
 
 
@@ -47,7 +49,10 @@ def best_first(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def above_threshold(hits: Sequence[Hit], threshold: float) -> list[Hit]:
-    """Return the hits whose score is at least `threshold` of the best one's, best first; all without any score."""
+    """Return the hits whose score is at least `threshold` of the best score, best first.
+
+    Returns all hits if the best score is not above 0.
+    """
     ranked = best_first(hits)
     if not ranked or ranked[0].score <= 0.0:
         return ranked
@@ -56,28 +61,29 @@ def above_threshold(hits: Sequence[Hit], threshold: float) -> list[Hit]:
 
 
 def induce(hits: Sequence[Hit], config: BottleneckConfig) -> InducedPrimitives:
-    """Return the primitives of the captions above the threshold.
+    """Return the primitives of the captions whose score is at least `config.threshold` of the best score.
 
-    Captions are taken best first until the next would bring the number above `max_primitives`; one at least is taken.
+    Captions are taken best first, at least one, until the next would exceed `max_primitives`.
     """
     ranked = above_threshold(hits, config.threshold)
     flat = [primitive for hit in ranked for primitive in hit.memory.primitives]
     centre, size = _geometry_of(flat)
     sound = np.flatnonzero((np.isfinite(centre) & np.isfinite(size)).all(axis=1))
     owners = np.repeat(np.arange(len(ranked)), [len(hit.memory.primitives) for hit in ranked])[sound]
-    cells = np.round(centre[sound] / config.same_place).astype(np.int64)
+    cells = np.round(centre[sound] / BOTTLENECK_SAME_PLACE).astype(np.int64)
     ids = [flat[n].entity_id for n in sound.tolist()]
     numbers: dict[
         tuple[int, ...], int
-    ] = {}  # entity and place: of one that moved, each place is a primitive of its own
+    ] = {}  # (entity, cell) -> number: an object that moved is one primitive per place
     keys = zip(ids, *cells.T.tolist())
     rows = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
-    known = np.maximum.accumulate(rows) + 1  # different primitives up to each reference
+    known = np.maximum.accumulate(rows) + 1  # number of different primitives up to each entry
     taken = len(ranked)
     if len(numbers) > config.max_primitives:
         taken = max(1, int(owners[np.argmax(known > config.max_primitives)]))
     rows, owners, sound = rows[owners < taken], owners[owners < taken], sound[owners < taken]
-    places = sound[np.flatnonzero(np.diff(known[: len(rows)], prepend=0))]  # in flat, of each row
+    # index in `flat` of each primitive
+    places = sound[np.flatnonzero(np.diff(known[: len(rows)], prepend=0))]
     half = size[places] / 2.0
     return InducedPrimitives(
         tuple(flat[n] for n in places.tolist()),
@@ -100,7 +106,11 @@ def _geometry_of(primitives: Sequence[Primitive]) -> tuple[np.ndarray, np.ndarra
 
 
 def similarities(induced: InducedPrimitives, cues: np.ndarray, embed: Embed) -> np.ndarray:
-    """Return the cosines (P, m) of the primitives' words and the cues (m, D), unit rows. Raises what embed raises."""
+    """Return the cosines (P, m) of the names of P primitives with m cues.
+
+    cues: (m, D) unit vectors of the question's search phrases. embed: phrases -> unit vectors; its errors are
+    raised.
+    """
     cues = np.atleast_2d(np.asarray(cues, np.float32))
     words = induced.words
     if not words:

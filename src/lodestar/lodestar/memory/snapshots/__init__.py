@@ -1,1 +1,1 @@
-"""Snapshots: the images that stand for entities and frontiers (SnapMem)."""
+"""Snapshots: images that represent entities and frontiers (SnapMem)."""

@@ -1,12 +1,12 @@
-"""Clusters of entities that one image shows together: those of SnapMem Algorithm 1, with fewer images."""
+"""Clusters of entities that one image shows together: as SnapMem Algorithm 1, with fewer images."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-#: Image id -> entity id -> how well it is shown, in (0, 1].
+#: Image id -> entity id -> score of the entity's view, in (0, 1].
 Sights = Mapping[int, Mapping[int, float]]
-#: Image id -> the entities for which it is the memory's image. Every entity has at most one image.
+#: Image id -> the entities that it represents. Every entity has at most one image.
 Clusters = dict[int, frozenset[int]]
 
 
@@ -17,11 +17,12 @@ def cover_clusters(
     held: Collection[int] = (),
     keep_bonus: float = 1.0,
 ) -> Clusters:
-    """Return few images that show all entities well: the image of greatest worth first, then those that the others make
-    needless are dropped, then each entity goes to the chosen image that shows it best.
+    """Return few images that together show all entities well: image id -> the entities that it represents.
 
-    The worth of an image is the sum over the entities without an image yet of (1 - w) + w * score; that of `held`
-    images is multiplied by `keep_bonus`. Entities that no image shows are left out.
+    Images are chosen greedily by worth, then redundant ones are dropped, then each entity goes to the chosen
+    image that shows it best. The worth of an image is the sum over entities without an image of (1 - w) + w *
+    score, with w = `quality_weight`; that of the preferred images `held` is multiplied by `keep_bonus`.
+    Entities in no image are left out.
     """
     shown = images_of(entities, sights)
     worth: dict[int, float] = {}
@@ -42,7 +43,7 @@ def cover_clusters(
 
 
 def images_of(entities: Iterable[int], sights: Sights) -> dict[int, set[int]]:
-    """Return entity -> images that show it, for those that any shows."""
+    """Return entity -> images that show it, for the entities that any image shows."""
     wanted = set(entities)
     shown: dict[int, set[int]] = {}
     for image, scores in sights.items():
@@ -56,7 +57,10 @@ def _worth(score: float, quality_weight: float) -> float:
 
 
 def _needed(chosen: list[int], shown: Mapping[int, set[int]], sights: Sights) -> set[int]:
-    """Return the images without those whose entities others of them show too; the last chosen are dropped first."""
+    """Return the chosen images without redundant ones, whose entities are all in other chosen images.
+
+    The images chosen last are dropped first.
+    """
     needed = set(chosen)
     count = {entity: len(images & needed) for entity, images in shown.items()}
     for image in reversed(chosen):

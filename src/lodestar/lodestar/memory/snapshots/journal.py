@@ -1,4 +1,4 @@
-"""Journal of published snapshots and their revisions, the source of deltas."""
+"""Journal of published snapshots and their revisions, from which deltas are made."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ from lodestar.memory.records import Snapshot, SnapshotDelta
 
 
 class SnapshotJournal:
-    """Revisions of snapshots. A delta costs its own size. history: removals that are remembered."""
+    """Published snapshots with their revisions. history: number of removals remembered.
+
+    The cost of a delta depends on the size of the delta only.
+    """
 
     def __init__(self, history: int) -> None:
         self.revision = 0
-        self.published: dict[int, Snapshot] = {}  # in the order of their last change
+        self.published: dict[int, Snapshot] = {}  # in the order of the last change
         self._revisions: dict[int, int] = {}
-        self._removed: dict[int, int] = {}  # in the order of their removal
+        self._removed: dict[int, int] = {}  # in the order of removal
         self._history = history
-        self._complete_since = 0  # removals after this revision are all remembered
+        self._complete_since = 0  # all removals after this revision are remembered
 
     def publish(self, stamp: float, updated: Collection[Snapshot], removed: Collection[int]) -> SnapshotDelta:
-        """Return the delta of these changes; those that change nothing are left out, and without any the revision
-        stays the same.
+        """Publish changes and return their delta; entries that change nothing are left out.
+
+        If nothing changes, the revision stays the same.
         """
         gone = tuple(identity for identity in removed if self.published.pop(identity, None) is not None)
         news = tuple(snapshot for snapshot in updated if self.published.get(snapshot.id) != snapshot)
@@ -41,15 +45,16 @@ class SnapshotJournal:
         return SnapshotDelta(stamp, self.revision, previous, news, gone)
 
     def restore(self, revision: int, published: Collection[Snapshot]) -> None:
-        """Go on from what a predecessor had published; what it removed before is not known any more."""
+        """Restore an earlier process's published snapshots; its earlier removals are unknown."""
         self.revision = self._complete_since = revision
         self.published = {snapshot.id: snapshot for snapshot in published}
         self._revisions = dict.fromkeys(self.published, revision)
         self._removed = {}
 
     def since(self, stamp: float, revision: int) -> SnapshotDelta:
-        """Return all changes after a revision; everything, with previous_revision 0, where that is too long ago or
-        unknown.
+        """Return all changes after a revision.
+
+        If the revision is too old or unknown, returns all snapshots, with previous_revision 0.
         """
         if not self._complete_since <= revision <= self.revision or revision == 0:
             return SnapshotDelta(stamp, self.revision, 0, tuple(self.published.values()))

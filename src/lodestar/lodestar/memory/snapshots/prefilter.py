@@ -1,4 +1,4 @@
-"""Choice of the snapshots that matter to a text: prefiltering by categories (SnapMem 3.2.3), then a ranking."""
+"""Choice of the snapshots relevant to a text: prefiltering by categories (SnapMem 3.2.3), then ranking."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ _FUNCTION_TEXT = (
     "one two three four first second third fourth last room floor level"
 )
 _FUNCTION_WORDS = frozenset(_FUNCTION_TEXT.split())
-CATEGORIES = 10  # K, that matter most to a text (SnapMem 3.2.3 and 4.1)
-_MOST_WORDS = 64  # of a text that are read
-_LONGEST = 2  # words of a phrase
-_FLOOR = 0.4  # cosine below which two phrases have nothing in common; chosen on reverie_dev
+CATEGORIES = 10  # K, number of categories kept per text (SnapMem 3.2.3 and 4.1)
+_MOST_WORDS = 64  # most words of a text that are used
+_LONGEST = 2  # most words of a phrase
+_FLOOR = 0.4  # cosine below which two phrases are unrelated; chosen on reverie_dev
 
 
 @dataclass(frozen=True)
 class Described:
-    """View of a snapshot for the choice. labels: of the entities that the image shows; text: its caption."""
+    """Description of a snapshot for the ranking. labels: of the entities in it. text: its caption."""
 
     labels: tuple[str, ...]
     text: str
 
 
 def phrases_of(text: str) -> tuple[str, ...]:
-    """Return the phrases of one and two words of a text that may name a category, each once; the text itself if it has
-    none. The text is data: whatever it says is only compared.
+    """Return the phrases of one and two words of a text that may name a category, each once.
+
+    If there are none, returns the text's first word. The text is untrusted data and is only compared.
     """
     words = [word.casefold() for word in _WORD.findall(text)[:_MOST_WORDS]]
     found: dict[str, None] = {}
@@ -50,9 +51,9 @@ def phrases_of(text: str) -> tuple[str, ...]:
 
 
 class Prefilter:
-    """Ranks categories and snapshots for a text by the cosines of their words, as the offline stand-in for a model.
+    """Ranks categories and snapshots for a text by the cosines of their words.
 
-    Raises MissingPhrases where the book lacks vectors and has no embedder.
+    It replaces a language model offline. Raises MissingPhrases if the book lacks vectors and has no embedder.
     """
 
     def __init__(self, phrases: PhraseBook, categories: int = CATEGORIES) -> None:
@@ -60,15 +61,15 @@ class Prefilter:
         self._phrases = phrases
 
     def categories(self, text: str, categories: Iterable[str]) -> list[str]:
-        """Return the K categories that matter most to the text, best first."""
+        """Return the categories most relevant to the text, best first, at most K (default CATEGORIES)."""
         return self._best(self._likeness(text, categories))
 
     def choose(self, text: str, snapshots: Mapping[Name, Described]) -> list[Name]:
-        """Return the names of the snapshots that show one of the K categories, best first; none for a text without
-        words.
+        """Return the names of the snapshots that show one of the K best categories, best first.
 
-        The score is the cosine of text and caption plus, for each category in the image, the square of what its cosine
-        to the best phrase of the text has above a floor.
+        The score is the cosine of text and caption, plus for each category in the image the square of the
+        amount by which its cosine with the text's best phrase exceeds `_FLOOR`. A text without words has no
+        snapshots.
         """
         if not text.strip() or not snapshots:
             return []
@@ -88,7 +89,7 @@ class Prefilter:
         return sorted(scores, key=lambda category: (-scores[category], category))[: self._count]
 
     def _likeness(self, text: str, categories: Iterable[str]) -> dict[str, float]:
-        """Return the greatest cosine of each category with a phrase of the text."""
+        """Return the largest cosine of each category with a phrase of the text."""
         known = sorted({category for category in categories if category.strip()})
         if not known or not text.strip():
             return {}

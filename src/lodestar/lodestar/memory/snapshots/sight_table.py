@@ -1,4 +1,4 @@
-"""Table of the images that show each entity: links between keyframes and the scene, kept true as both change."""
+"""Table of the images that show each entity: links between keyframes and the scene, updated as both change."""
 
 from __future__ import annotations
 
@@ -7,61 +7,65 @@ from collections.abc import Collection
 import numpy as np
 
 from lodestar.keyframes.records import Keyframe
-from lodestar.mapping.records import Merge
-from lodestar.memory.config import SnapshotConfig
+from lodestar.mapping.instances.records import Merge
 from lodestar.memory.snapshots.sights import sight_score, still_shown
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.records import Entity, EntityState
 
+# metres, camera to box in plan; farther sights count only if there is no nearer one (SnapMem 9)
+SNAPSHOT_INCLUSION_DISTANCE = 3.5
+# metres that a corner of an entity's box moves before its images are checked again; chosen
+SNAPSHOT_RECHECK = 0.1
+
 
 class SightTable:
-    """Sights of the entities that are not archived, in the keyframes that the store still has.
+    """Sights (views of an entity in a stored keyframe) of the entities that are not archived.
 
-    Only sights from within `inclusion_distance` count, for an entity that has one; else all of its sights.
-    Every change costs the links that it touches; `take_changes` tells which entities and images it touched.
+    If an entity has sights from within SNAPSHOT_INCLUSION_DISTANCE, only these count, else all. The cost of a
+    change depends on the links between entities and keyframes that it touches. `take_changes` returns the
+    entities and images that were touched.
     """
 
-    def __init__(self, config: SnapshotConfig) -> None:
-        self._config = config
+    def __init__(self) -> None:
         self.keyframes: dict[int, Keyframe] = {}
-        self.entities: dict[int, Entity] = {}  # that are not archived
+        self.entities: dict[int, Entity] = {}  # all entities that are not archived
         self.scores: dict[
             int, dict[int, float]
         ] = {}  # keyframe id -> entity id -> score of a sight that counts
         self._changed: set[int] = set()
         self._renamed: set[int] = set()
         self._changed_images: set[int] = set()
-        self._links: dict[int, dict[int, ImageBox]] = {}  # entity id -> keyframe id -> box, seen once
+        self._links: dict[int, dict[int, ImageBox]] = {}  # entity id -> keyframe id -> box in that image
         self._sights: dict[
             int, dict[int, tuple[float, bool]]
-        ] = {}  # entity id -> keyframe id -> score, from near
+        ] = {}  # entity id -> keyframe id -> (score, whether seen from near)
         self._counting: dict[
             int, dict[int, float]
-        ] = {}  # the same, without those from afar that do not count
+        ] = {}  # entity id -> keyframe id -> score of the sights that count
         self._checked: dict[int, np.ndarray] = {}  # entity id -> corners (6,) at the last check
         self._forward: dict[int, int] = {}
 
     def resolve(self, identity: int) -> int:
-        """Return the current id of an entity."""
+        """Return the current id of an entity, which differs from `identity` after a merge."""
         while identity in self._forward:
             identity = self._forward[identity]
         return identity
 
     @property
     def shown(self) -> set[int]:
-        """Return the entities that any image shows now."""
+        """Return the entities that any image shows."""
         return set(self._counting)
 
     def images_of(self, identity: int) -> dict[int, float]:
-        """Return the images that show an entity now, with their scores."""
+        """Return keyframe id -> score of the images that show an entity."""
         return self._counting.get(identity, {})
 
     def box(self, keyframe_id: int, identity: int) -> ImageBox:
-        """Return where an image shows an entity. Raises KeyError."""
+        """Return the entity's box in an image. Raises KeyError."""
         return self._links[identity][keyframe_id]
 
     def take_changes(self) -> tuple[set[int], set[int]]:
-        """Return the entities whose sights changed since the last call, and the keyframes whose words may have."""
+        """Return entities whose sights, and keyframes whose captions may have changed since the last call."""
         changed, images = self._changed, self._changed_images
         for identity in self._renamed:
             images |= self.images_of(identity).keys()
@@ -71,7 +75,7 @@ class SightTable:
     # --- keyframes ------------------------------------------------------------------------------------------
 
     def put_keyframe(self, keyframe: Keyframe) -> bool:
-        """Take a keyframe, or the newer record of a known one. Returns False for a pose that is not finite."""
+        """Add a keyframe, or update a known one. Returns False if its id or pose is invalid."""
         if keyframe.id < 1 or not np.isfinite(keyframe.map_from_camera).all():
             return False
         before = self.keyframes.get(keyframe.id)
@@ -92,7 +96,7 @@ class SightTable:
         return True
 
     def drop_keyframe(self, keyframe_id: int) -> None:
-        """Forget a keyframe that the store does not have any more."""
+        """Drop a keyframe that the store has deleted."""
         keyframe = self.keyframes.pop(keyframe_id, None)
         if keyframe is not None:
             for identity in {self.resolve(instance) for instance in keyframe.instances}:
@@ -108,7 +112,7 @@ class SightTable:
     # --- the scene ------------------------------------------------------------------------------------------
 
     def merge(self, merge: Merge) -> None:
-        """Give the sights of the loser to the winner; both may have been told of before, or never."""
+        """Move the sights of the loser of a merge to the winner; either may be unknown so far."""
         loser, winner = self.resolve(merge.loser), self.resolve(merge.winner)
         if loser == winner:
             return
@@ -120,14 +124,14 @@ class SightTable:
         self._check_all(winner)
 
     def remove(self, identity: int) -> None:
-        """Forget an entity; its links stay, because the id may come back."""
+        """Remove an entity; its boxes in the keyframes stay, because the id may return."""
         self.entities.pop(identity, None)
         self._checked.pop(identity, None)
         self._sights.pop(identity, None)
         self._count(identity, {})
 
     def put_entity(self, entity: Entity) -> None:
-        """Take the newest record of an entity; its sights are checked again if it moved, came back or was archived."""
+        """Update an entity; its sights are checked again if it moved, returned or was archived."""
         if entity.id in self._forward:
             return
         if entity.state is EntityState.ARCHIVED:
@@ -138,9 +142,7 @@ class SightTable:
             self._renamed.add(entity.id)
         self.entities[entity.id] = entity
         corners, before = np.concatenate([entity.box_min, entity.box_max]), self._checked.get(entity.id)
-        if (
-            before is None or not np.abs(corners - before).max() <= self._config.recheck
-        ):  # nor where one is NaN
+        if before is None or not np.abs(corners - before).max() <= SNAPSHOT_RECHECK:  # also true for NaN
             self._checked[entity.id] = corners
             self._check_all(entity.id)
 
@@ -150,7 +152,7 @@ class SightTable:
         self._check(identity, tuple(self._links.get(identity, ())))
 
     def _check(self, identity: int, keyframe_ids: Collection[int]) -> None:
-        """Look anew whether these images show the entity, and from how far."""
+        """Update the entity's sights: whether these images still show it, and from which distance."""
         entity, links = self.entities.get(identity), self._links.get(identity, {})
         if entity is None:
             return
@@ -159,16 +161,16 @@ class SightTable:
             sights.pop(keyframe_id, None)
         known = [i for i in keyframe_ids if i in links]
         keyframes, boxes = [self.keyframes[i] for i in known], [links[i] for i in known]
-        shown, distances = still_shown(keyframes, boxes, entity, self._config)
+        shown, distances = still_shown(keyframes, boxes, entity)
         for keyframe, box, is_shown, distance in zip(keyframes, boxes, shown, distances):
-            score = sight_score(box, keyframe.camera, self._config) if is_shown else 0.0
+            score = sight_score(box, keyframe.camera) if is_shown else 0.0
             if score > 0.0:
-                sights[keyframe.id] = (score, bool(distance <= self._config.inclusion_distance))
+                sights[keyframe.id] = (score, bool(distance <= SNAPSHOT_INCLUSION_DISTANCE))
         near = {i: score for i, (score, is_near) in sights.items() if is_near}
         self._count(identity, near or {i: score for i, (score, _) in sights.items()})
 
     def _count(self, identity: int, scores: dict[int, float]) -> None:
-        """Let these sights of the entity count, and no others."""
+        """Replace an entity's sights that count. scores: keyframe id -> score."""
         before = self._counting.pop(identity, {})
         if scores:
             self._counting[identity] = scores

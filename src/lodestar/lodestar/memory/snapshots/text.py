@@ -1,4 +1,4 @@
-"""Words for what an image shows: labels with their number, and relations of their boxes in the image."""
+"""Description of an image: labels with their counts, and relations of their boxes in the image."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _UNSEEN = ("", "unknown")
 
 
 def snapshot_text(items: Sequence[tuple[str, ImageBox]]) -> str:
-    """Return "2 chairs, lamp, table; lamp on table". items: label (untrusted) and box, the most important first."""
+    """Return a description such as "2 chairs, lamp, table; lamp on table".
+
+    items: label (untrusted) and box, the most important first.
+    """
     items = [(" ".join(label.split()), box) for label, box in items]
     items = [(label, box) for label, box in items if label not in _UNSEEN]
     count = Counter(label for label, _ in items)
@@ -23,7 +26,7 @@ def snapshot_text(items: Sequence[tuple[str, ImageBox]]) -> str:
 
 
 def _relations(items: Sequence[tuple[str, ImageBox]]) -> list[str]:
-    """Return "a on b" where the foot of a box is within another one, then "a next to b", the nearest first."""
+    """Return "a on b" for boxes whose lower edge is in another, then "a next to b", nearest first."""
     found: dict[str, None] = {}
     beside: list[tuple[float, str]] = []
     for i, (label, box) in enumerate(items):
@@ -42,14 +45,14 @@ def _relations(items: Sequence[tuple[str, ImageBox]]) -> list[str]:
 
 
 def _stands_on(box: ImageBox, base: ImageBox) -> bool:
-    """Return whether a smaller box has its foot in the upper two thirds of the base, and its head above it."""
+    """Return whether a smaller box ends in the upper two thirds of the base and begins above it."""
     middle, foot = box.x + box.width / 2, box.y + box.height
     over = base.x <= middle <= base.x + base.width and box.width * box.height < base.width * base.height
     return over and base.y < foot <= base.y + 0.67 * base.height and box.y < base.y
 
 
 def _gap(box: ImageBox, other: ImageBox) -> float:
-    """Return the distance of two boxes, pixels; 0 where they overlap."""
+    """Return the distance between two boxes, pixels; 0 if they overlap."""
     across = max(other.x - box.x - box.width, box.x - other.x - other.width, 0)
     down = max(other.y - box.y - box.height, box.y - other.y - other.height, 0)
     return float((across**2 + down**2) ** 0.5)

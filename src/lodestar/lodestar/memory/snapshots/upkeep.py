@@ -1,4 +1,4 @@
-"""The memory's images of the scene, kept true while keyframes come and go and entities appear, move, merge and end."""
+"""Maintenance of the snapshots as keyframes come and go and entities appear, move, merge and end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from lodestar.keyframes.records import Keyframe
-from lodestar.memory.config import SnapshotConfig
 from lodestar.memory.records import Snapshot, SnapshotDelta
 from lodestar.memory.snapshots.cluster_upkeep import ClusterUpkeep
 from lodestar.memory.snapshots.clusters import Sights
@@ -18,44 +17,45 @@ from lodestar.memory.snapshots.sight_table import SightTable
 from lodestar.memory.snapshots.text import snapshot_text
 from lodestar.scene.records import SceneDelta
 
+SNAPSHOT_HISTORY = 4096  # removals that are remembered for late subscribers; chosen
+
 
 class SnapshotUpkeep:
-    """Snapshots of a scene (SnapMem 3.2.2). Not thread-safe.
+    """Keeps the snapshots of a scene up to date (SnapMem 3.2.2). Not thread-safe.
 
-    Changes are told by `put_keyframe`, `drop_keyframe` and `apply`; `commit` returns what they change. It clusters the
-    changed entities and those of the snapshots that hold them, and costs their sights, not the scene. Afterwards, every
-    entity that any stored keyframe shows belongs to exactly one snapshot, whose image shows it. A snapshot keeps its id
-    while its keyframe stays the same.
+    Changes are reported by `put_keyframe`, `drop_keyframe` and `apply`; `commit` returns their effect. It
+    clusters only the changed entities and those in the same snapshots, so its cost does not depend on the
+    scene's size. Afterwards, each entity in any stored keyframe belongs to exactly one snapshot, whose image
+    shows it. A snapshot keeps its id while its keyframe stays.
     """
 
-    def __init__(self, config: SnapshotConfig) -> None:
-        self.config = config
-        self._table = SightTable(config)
-        self._journal = SnapshotJournal(config.history)
-        self._clusters = ClusterUpkeep(config)
-        self._gone: list[int] = []  # snapshots that ended with their map and were not told yet
+    def __init__(self) -> None:
+        self._table = SightTable()
+        self._journal = SnapshotJournal(SNAPSHOT_HISTORY)
+        self._clusters = ClusterUpkeep()
+        self._gone: list[int] = []  # snapshots that ended with their map and are not reported yet
         self._unsure: set[int] = set()  # entities to be clustered anew after a restart
         self.is_held = False
-        self.refused = 0  # keyframes with a pose that is not finite
+        self.refused = 0  # number of keyframes with an invalid id or pose
 
-    # --- facts ----------------------------------------------------------------------------------------------
+    # --- input ----------------------------------------------------------------------------------------------
 
     def put_keyframe(self, keyframe: Keyframe) -> None:
-        """Take a keyframe, or a newer record of one: instances are linked later, and poses are corrected."""
+        """Add or update a keyframe: its instances may be linked later, and its pose corrected."""
         if not self._table.put_keyframe(keyframe):
             self.refused += 1
 
     def drop_keyframe(self, keyframe_id: int) -> None:
-        """Forget a keyframe that the store deleted; its entities get other images, where there are some."""
+        """Drop a keyframe that the store deleted; its entities get other images if there are any."""
         self._table.drop_keyframe(keyframe_id)
 
     def keep_only(self, keyframe_ids: Iterable[int]) -> None:
-        """Forget the keyframes that are not among these, which the store has."""
+        """Drop all keyframes except these, which are the ones in the store."""
         for identity in self._table.keyframes.keys() - set(keyframe_ids):
             self._table.drop_keyframe(identity)
 
     def apply(self, delta: SceneDelta) -> None:
-        """Take a change of the scene; the caller closes gaps between revisions (`SceneMirror` shows how)."""
+        """Apply a change of the scene; the caller closes gaps between revisions (as `SceneMirror` does)."""
         for merge in delta.merges:
             self._table.merge(merge)
         for identity in delta.removed:
@@ -64,24 +64,25 @@ class SnapshotUpkeep:
             self._table.put_entity(entity)
 
     def keep_entities(self, known: Callable[[int], object | None]) -> None:
-        """Forget the entities that the scene does not know any more; `known` returns None for them."""
+        """Remove the entities that the scene does not know any more; `known` returns None for them."""
         for identity in [i for i in self._table.entities if known(i) is None]:
             self._table.remove(identity)
 
     def restart(self) -> None:
-        """Forget everything: another map begins, whose ids mean other things. The next commit tells that all are
-        gone.
+        """Forget all data, because another map with other ids begins.
+
+        The next commit reports that all snapshots are gone.
         """
-        self._table = SightTable(self.config)
+        self._table = SightTable()
         self._gone = list(self._journal.published)
         self._clusters.clear()
         self._unsure.clear()
         self.is_held = False
 
-    # --- a successor of this process ------------------------------------------------------------------------
+    # --- save and restore -----------------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Return what a successor goes on from, as JSON values."""
+        """Return the state for `restore` in a later process, as JSON values."""
         listed = [
             [one.id, one.keyframe_id, sorted(one.entity_ids), one.region_id, one.caption]
             for one in self._journal.published.values()
@@ -89,9 +90,9 @@ class SnapshotUpkeep:
         return {"revision": self.revision, "next_id": self._clusters.next_id, "snapshots": listed}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a predecessor's snapshots. They stand, and nothing is told, until `release`.
+        """Restore the snapshots of an earlier process. They are kept, and no change is reported, until `release`.
 
-        Raises ValueError for a state that is none, and then nothing changes.
+        Raises ValueError for a malformed state, without any change.
         """
         try:
             snapshots = [
@@ -106,7 +107,10 @@ class SnapshotUpkeep:
         self.is_held = True
 
     def release(self) -> None:
-        """Tell changes again: all keyframes and entities are known once more. What still holds stays as it is."""
+        """Report changes again after `restore`, once all keyframes and entities are known.
+
+        Snapshots that are still valid are kept.
+        """
         self.is_held = False
         self._table.take_changes()
         clusters, shown = self._clusters, self._table.shown
@@ -116,7 +120,7 @@ class SnapshotUpkeep:
             if clusters.keyframes.get(clusters.home.get(entity, 0)) not in self._table.images_of(entity)
         }
 
-    # --- what holds -----------------------------------------------------------------------------------------
+    # --- output ---------------------------------------------------------------------------------------------
 
     @property
     def revision(self) -> int:
@@ -125,7 +129,7 @@ class SnapshotUpkeep:
 
     @property
     def snapshots(self) -> dict[int, Snapshot]:
-        """Return the snapshots of the last commit by id. Do not change it."""
+        """Return the snapshots of the last commit by id; read only."""
         return self._journal.published
 
     @property
@@ -134,20 +138,23 @@ class SnapshotUpkeep:
         return frozenset(self._clusters.of_keyframe)
 
     def keyframe(self, keyframe_id: int) -> Keyframe | None:
-        """Return the record of an image that is known."""
+        """Return the record of a known keyframe, None for others."""
         return self._table.keyframes.get(keyframe_id)
 
     @property
     def keyframe_ids(self) -> tuple[int, ...]:
-        """Return the images that are known."""
+        """Return the ids of the known keyframes."""
         return tuple(self._table.keyframes)
 
     def image_poses(self) -> dict[int, np.ndarray]:
-        """Return the pose (4, 4) map <- camera of every image that is known, by keyframe."""
+        """Return the pose (4, 4) map <- camera of each known keyframe, by its id."""
         return {i: keyframe.map_from_camera for i, keyframe in self._table.keyframes.items()}
 
     def sights(self) -> Sights:
-        """Return all sights that count, to cluster them by another rule. Do not change them."""
+        """Return keyframe id -> entity id -> score of each view that counts; read only.
+
+        It serves to cluster by another rule.
+        """
         return self._table.scores
 
     def since(self, stamp: float, revision: int) -> SnapshotDelta:
@@ -157,14 +164,17 @@ class SnapshotUpkeep:
     # --- upkeep ---------------------------------------------------------------------------------------------
 
     def commit(self, stamp: float) -> SnapshotDelta:
-        """Return the change of the snapshots by all that was told since the last commit; none while it is held."""
+        """Return the change of the snapshots since the last commit.
+
+        Between `restore` and `release` it is empty.
+        """
         if self.is_held:
             return SnapshotDelta(stamp, self.revision, self.revision)
         changed, images = self._table.take_changes()
         stale, gone = self._clusters.update(changed | self._unsure, self._table.images_of)
         of_keyframe = self._clusters.of_keyframe
         stale |= {of_keyframe[image] for image in images & of_keyframe.keys()}
-        if self._unsure:  # what the images show may have changed while nobody looked
+        if self._unsure:  # contents of the images may have changed since the state was saved
             stale |= set(of_keyframe.values())
         gone, self._gone, self._unsure = [*self._gone, *gone], [], set()
         return self._journal.publish(stamp, [self._snapshot(identity) for identity in sorted(stale)], gone)

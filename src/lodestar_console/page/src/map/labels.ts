@@ -8,6 +8,7 @@ export interface Wish {
   height: number;
   gap: number; // px from the mark's middle to the text
   priority: number; // larger is placed first; ties go by id
+  required?: boolean; // shown beside its mark even if it covers marks; only another label keeps it out
   centred?: boolean; // over its place, as the name of a room, with no mark to keep clear of
 }
 
@@ -88,9 +89,17 @@ export function placeLabels(
       sides.set(wish.id, side);
       break;
     }
+    if (!wish.required || boxes.has(wish.id)) continue;
+    const inside = choices.map((box) => ({ ...box, x: clamp(box.x, width - box.width), y: clamp(box.y, height - box.height) }));
+    const box = inside.find((one) => [...boxes.values()].every((other) => !overlap(one, other)));
+    if (!box) continue;
+    occupied.add(box);
+    boxes.set(wish.id, box);
   }
   return { boxes, sides };
 }
+
+const clamp = (value: number, most: number): number => Math.max(0, Math.min(value, most));
 
 function candidates(wish: Wish): Box[] {
   const { x, y, width, height, gap } = wish;

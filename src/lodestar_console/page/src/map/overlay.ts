@@ -210,16 +210,19 @@ export class Overlay {
     const { context } = this;
     const named = view.scale >= LETTERS_FROM;
     const lit = new Set(ui.lit?.entities);
+    const directive = store.part("directive");
+    const found = new Set(directive?.result?.success ? directive.result.entities : []);
     const half = view.scale > 25 ? 3.5 : 2.5;
     for (const entity of store.rows("entities").values()) {
       const chosen = ui.selected?.kind === "entity" && ui.selected.id === entity.id;
-      if (entity.state === "archived" && !chosen) continue;
+      const isFound = found.has(entity.id);
+      if (entity.state === "archived" && !chosen && !isFound) continue;
       if (ui.moment && entity.first_seen > ui.moment.time && !chosen) continue; // not known then
       const [x, y, z] = entity.mean;
       if (!view.project(x, y, z, this.at)) continue;
       const [u, v] = this.at;
       if (outside(view, u, v)) continue;
-      const shown = chosen || lit.has(entity.id);
+      const shown = chosen || isFound || lit.has(entity.id);
       context.fillStyle = context.strokeStyle = shown ? palette.accent : palette.text;
       context.lineWidth = 1.5;
       if (entity.state === "active") context.fillRect(u - half, v - half, 2 * half, 2 * half);
@@ -230,8 +233,9 @@ export class Overlay {
       this.mark(u, v, half);
       this.at[0] = u;
       this.at[1] = v;
-      const priority = chosen ? 1000 : shown ? 950 : 100 + entity.confidence;
-      this.wish(`entity:${entity.id}`, entity.label, FONT, shown ? palette.accent : palette.text, priority, half + 4);
+      const priority = isFound ? 1001 : chosen ? 1000 : shown ? 950 : 100 + entity.confidence;
+      const text = isFound ? `found: ${entity.label}` : entity.label;
+      this.wish(`entity:${entity.id}`, text, FONT, shown ? palette.accent : palette.text, priority, half + 4, false, isFound);
     }
   }
 
@@ -330,10 +334,10 @@ export class Overlay {
   }
 
   /** Wish for a label at the place that was projected last. */
-  private wish(id: string, said: string, font: string, color: string, priority: number, gap: number, centred = false): void {
+  private wish(id: string, said: string, font: string, color: string, priority: number, gap: number, centred = false, required = false): void {
     const text = shorten(said, LONGEST);
     const [x, y] = this.at;
-    this.wishes.push({ id, x, y, width: this.width(text, font) + 4, height: LINE, gap, priority, centred });
+    this.wishes.push({ id, x, y, width: this.width(text, font) + 4, height: LINE, gap, priority, centred, required });
     this.marks.set(id, { text, color, font });
   }
 

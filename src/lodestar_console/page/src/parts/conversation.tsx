@@ -62,12 +62,14 @@ function Understood({ turn, talk }: { turn: Extract<Turn, { kind: "understood" }
     document.getElementById("say")?.focus(); // the button goes away
   };
   const go = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(() => go.current?.focus(), []); // before it is seen: Enter at once means it
+  useLayoutEffect(() => {
+    const typed = (document.getElementById("say") as HTMLTextAreaElement | null)?.value;
+    if (!typed) go.current?.focus(); // before it is seen: Enter at once means it, unless it sends what is typed
+  }, []);
   return (
     <div class="told">
       <p><strong>Understood</strong> <span class="data">{meaning.understood}</span></p>
       {meaning.steps.length > 1 && <ol>{meaning.steps.map((step, index) => <li key={index} class="data">{step}</li>)}</ol>}
-      {meaning.constraints.length > 0 && <ul>{meaning.constraints.map((one, index) => <li key={index} class="data">{one}</li>)}</ul>}
       {meaning.problem && <p class="bad">{meaning.problem}</p>}
       {settled === "" ? (
         <div class="actions">
@@ -168,14 +170,13 @@ function DirectiveCard({ directive }: { directive: Directive }) {
         <p class="hint">
           {[
             words(directive.phase),
-            directive.expert && `by ${directive.expert}`,
             directive.travelled !== null && `${metres(directive.travelled)} driven`,
             directive.remaining !== null && `${metres(directive.remaining)} to the goal`,
           ].filter(Boolean).join(", ")}
         </p>
       )}
       {directive.running && <div class="actions"><button onClick={() => app.request("cancel", {})}>Cancel directive</button></div>}
-      {result && <p class={result.success ? "good data" : "bad data"}>{result.success ? "Done. " : `Ended (${result.code}). `}{result.text}</p>}
+      {result && <p class={result.success ? "good data" : "bad data"} title={result.success ? "" : `Code ${result.code}`}>{result.success ? "Done. " : "Not done. "}{result.text}</p>}
     </div>
   );
 }
@@ -188,7 +189,7 @@ function Say({ talk }: { talk: Talk }) {
   const send = (event: Event): void => {
     event.preventDefault();
     const said = text.trim();
-    if (!said || talk.waiting) return;
+    if (!said) return; // a stop is sent whatever is awaited
     setText("");
     setPicture(null);
     void talk.say(said, picture?.id ?? null);
@@ -238,7 +239,7 @@ function Say({ talk }: { talk: Talk }) {
         </label>
         {picture && <span class="picked data">{picture.name} <button type="button" class="square" aria-label="Leave the picture out" onClick={() => setPicture(null)}>×</button></span>}
         <span class="hint grow">{text.length >= MAX_DIRECTIVE ? `At most ${MAX_DIRECTIVE} characters` : text.trim() === "" ? "" : isQuestion(text) ? "A question: nothing moves" : "A directive: read back first"}</span>
-        <button class="primary" type="submit" disabled={!text.trim() || talk.waiting !== ""}>{isQuestion(text) ? "Ask" : "Send"}</button>
+        <button class="primary" type="submit" disabled={!text.trim()}>{isQuestion(text) ? "Ask" : "Send"}</button>
       </div>
     </form>
   );

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useApp, useDetails, useStore, useUi } from "../app";
-import { clock, withoutArm } from "../format";
+import { clock, purpose, withoutArm } from "../format";
 import type { Arm, Decision } from "../protocol";
 import { showMoment } from "./moment";
 import { Pictures, shots } from "./pictures";
@@ -42,7 +42,7 @@ function Row({ decision, open, toggle }: { decision: Decision; open: boolean; to
     <article class={open ? "decision open" : "decision"}>
       <button class="row" ref={line} aria-expanded={open} onClick={toggle}>
         <time>{clock(decision.at)}</time>
-        <span class="what"><strong>{decision.chosen || "none"}</strong> <span class="data">{withoutArm(decision.chosen, decision.explanation)}</span></span>
+        <span class="what"><strong>{purpose(decision.chosen) || "none"}</strong> <span class="data">{withoutArm(decision.chosen, decision.explanation)}</span></span>
         <span class="outcome" data-outcome={outcome}>{outcome}</span>
       </button>
       {open && <Whole decision={decision} />}
@@ -63,7 +63,7 @@ function Whole({ decision }: { decision: Decision }) {
     });
   return (
     <div class="whole">
-      <p class="hint">Decision {decision.epoch} of <span class="data">“{decision.directive}”</span></p>
+      <p class="hint">For <span class="data">“{decision.directive}”</span></p>
       <Arms arms={decision.arms} chosen={decision.chosen} />
       {decision.trace && (
         <>
@@ -104,7 +104,7 @@ function Arms({ arms, chosen }: { arms: Arm[]; chosen: string }) {
     <table class="arms">
       <thead>
         <tr>
-          <th scope="col">Arm</th>
+          <th scope="col">Choice</th>
           <th scope="col" title="Expected reward, no unit">Value</th>
           <th scope="col" title="Upper confidence bound of the reward, no unit">Bound</th>
           <th scope="col" title="Probability of being picked">Picked</th>
@@ -113,7 +113,7 @@ function Arms({ arms, chosen }: { arms: Arm[]; chosen: string }) {
       {ordered.map((arm) => (
         <tbody key={arm.name} class={arm.name === chosen ? "chosen" : arm.admissible ? "" : "refused"}>
           <tr>
-            <th scope="row">{arm.name}</th>
+            <th scope="row">{purpose(arm.name)}</th>
             <td>{arm.admissible ? number(arm.value) : "–"}</td>
             <td>{arm.admissible ? number(arm.bound) : "–"}</td>
             <td>{arm.propensity === null ? "–" : `${Math.round(100 * arm.propensity)} %`}</td>

@@ -125,7 +125,7 @@ function Preview({ item, stage, at }: { item: Item; stage: DOMRect; at: number }
 
 function collect(decisions: ReadonlyMap<Key, Decision>, events: ReadonlyMap<Key, Event>): Item[] {
   const shots = new Map([...events.values()].map((one) => [one.decision, one.keyframe]));
-  const made = [...decisions.values()].map((one) => ({ at: one.at, kind: "decision", text: `${one.chosen}: ${withoutArm(one.chosen, one.explanation)}`, decision: one.id, keyframe: shots.get(one.id) ?? 0 }));
+  const made = [...decisions.values()].map((one) => ({ at: one.at, kind: "decision", text: withoutArm(one.chosen, one.explanation), decision: one.id, keyframe: shots.get(one.id) ?? 0 }));
   const told = [...events.values()].map(({ at, kind, text, decision, keyframe }) => ({ at, kind: words(kind), text, decision, keyframe })).filter((one) => one.kind !== "decision");
   return [...made, ...told].sort((one, other) => one.at - other.at);
 }

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { useApp, useLink, useStop, useStore, useUi } from "../app";
 import { clock, degrees, duration, percent, speed, words } from "../format";
 import type { Robot } from "../protocol";
-import { gateIsSilent, stopText } from "../stop";
+import { gateIsSilent, holdersText, stopText } from "../stop";
 import type { Theme } from "../ui";
 
 export function TopBar() {
@@ -161,17 +161,19 @@ function Stop() {
     return () => document.removeEventListener("keydown", escape, { capture: true });
   }, []);
   const held = robot?.held ?? false;
+  const holds = robot?.holds ?? [];
+  const why = !app.mayCommand ? "Your role may not resume" : holds.length ? "" : "The motion gate has not told what holds the robot";
   useEffect(() => {
     if (!held) app.stop.noLongerHeld();
   }, [held]);
   const resume = (): void => {
     app.stop.release();
-    void app.request("resume", {});
+    void app.request("resume", { numbers: holds.map((one) => one.number) });
   };
   return (
     <div class="stop-group">
-      <p class="stop-told" role="status">{state.text || stopText(state, robot, link.lost)}</p>
-      {held && <button class="resume" disabled={!app.mayCommand} title={app.mayCommand ? "" : "Your role may not resume"} onClick={resume}>Resume</button>}
+      <p class="stop-told" role="status">{[state.text || stopText(state, robot, link.lost), holdersText(robot)].filter(Boolean).join(". ")}</p>
+      {(held || holds.length > 0) && <button class="resume" disabled={why !== ""} title={why} onClick={resume}>Resume</button>}
       <button class="stop" aria-keyshortcuts="Escape" title="Stop the robot (Escape)" onClick={() => app.stop.press()}>STOP</button>
     </div>
   );

@@ -1,4 +1,4 @@
-"""Agreement of two robots on the grid, on the things in it, and on where to go."""
+"""Agreement of two robots on the grid, the scene entities, and the goals."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.scene.records import Entity, EntityState
 from lodestar_eval.instance_metrics import f1
 
-LEAST_IOU = 0.25  # from which on two boxes are one thing
-GOAL_DISTANCE = 0.5  # m between two goals that count as equal
+LEAST_IOU = 0.25  # least box IoU for two entities to match
+GOAL_DISTANCE = 0.5  # metres, greatest distance of goals that count as equal
 GOAL_ANGLE = np.deg2rad(20.0)
-_THINNEST = 0.1  # m, to which thin boxes are grown before they are compared
+_THINNEST = 0.1  # metres, least side of compared boxes; thinner ones are grown
 
 
 @dataclass(frozen=True)
 class EntityAgreement:
-    """Things of the live scene that the headless one has too (`found`), lacks (`missed`), has alone (`spurious`)."""
+    """Counts of entities: found in both scenes, missed (only in the live one), spurious (only headless)."""
 
     found: int
     missed: int
@@ -31,14 +31,14 @@ class EntityAgreement:
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall; NaN where neither scene has a thing."""
+        """Return the harmonic mean of precision and recall; NaN if neither scene has an entity."""
         return f1(self.found, self.spurious, self.missed)
 
 
 def grid_agreement(live: OccupancyGrid2D, headless: OccupancyGrid2D) -> float:
-    """Share of the cells that either grid knows on which both say the same: unknown, free or occupied.
+    """Return the share of equal states (unknown, free, occupied) among the cells known in either grid.
 
-    NaN where neither knows a cell. Raises ValueError for different resolutions.
+    NaN if neither grid knows a cell. Raises ValueError for different resolutions.
     """
     if abs(live.resolution - headless.resolution) > 1e-6:
         raise ValueError(f"the grids have cells of {live.resolution} m and {headless.resolution} m")
@@ -49,7 +49,7 @@ def grid_agreement(live: OccupancyGrid2D, headless: OccupancyGrid2D) -> float:
 
 
 def _around(*grids: OccupancyGrid2D) -> OccupancyGrid2D:
-    """An unknown grid that covers all of these."""
+    """Return an unknown grid that covers all given grids."""
     resolution = grids[0].resolution
     low = np.min([grid.origin for grid in grids], axis=0)
     high = np.max(
@@ -61,13 +61,13 @@ def _around(*grids: OccupancyGrid2D) -> OccupancyGrid2D:
 
 
 def _states(grid: OccupancyGrid2D, canvas: OccupancyGrid2D) -> np.ndarray:
-    """Per cell of the canvas: -1 unknown, 0 free, 1 occupied."""
+    """Return the grid's states on the cells of `canvas`: -1 unknown, 0 free, 1 occupied."""
     states = np.where(grid.unknown, UNKNOWN, grid.occupied.astype(np.int8)).astype(np.int8)
     return carried_over(states, grid, canvas, UNKNOWN)
 
 
 def entity_agreement(live: Collection[Entity], headless: Collection[Entity]) -> EntityAgreement:
-    """One-to-one matches of active entities with the same noun and boxes of at least LEAST_IOU; ids do not count."""
+    """Match active entities one to one by noun and box IoU of at least LEAST_IOU, ignoring ids; return the counts."""
     ours, theirs = ([e for e in side if e.state is EntityState.ACTIVE] for side in (live, headless))
     if not ours or not theirs:
         return EntityAgreement(0, len(ours), len(theirs))
@@ -80,7 +80,7 @@ def entity_agreement(live: Collection[Entity], headless: Collection[Entity]) -> 
 
 
 def counterpart(entity: Entity, others: Collection[Entity]) -> Entity | None:
-    """The other that is this thing: of the same noun, with the box that overlaps most, by LEAST_IOU at least."""
+    """Return the entity in `others` with the same noun and the largest box IoU, at least LEAST_IOU; else None."""
     same = [other for other in others if _noun(other) == _noun(entity)]
     if not same:
         return None
@@ -96,13 +96,13 @@ def _boxes(entities: Sequence[Entity], axis: int) -> tuple[np.ndarray, np.ndarra
 
 
 def _noun(entity: Entity) -> str:
-    """The noun of an entity's label, by which "red chair" and "chair" are one."""
+    """Return the noun of an entity's label: "red chair" gives "chair"."""
     lexicon, words = load_lexicon(), words_of(entity.label)
     length = lexicon.known_suffix(words)
     return lexicon.canonical(" ".join(words[-length:])) or entity.label if length else entity.label
 
 
 def goals_equal(live: np.ndarray, headless: np.ndarray) -> bool:
-    """Whether two goals (3,) x, y, yaw lie within GOAL_DISTANCE and GOAL_ANGLE of each other."""
+    """Return whether two goals (3,) x, y, yaw lie within GOAL_DISTANCE and GOAL_ANGLE of each other."""
     turn = (live[2] - headless[2] + np.pi) % (2.0 * np.pi) - np.pi
     return bool(np.hypot(*(live[:2] - headless[:2])) <= GOAL_DISTANCE and abs(turn) <= GOAL_ANGLE)

@@ -18,7 +18,9 @@ from lodestar_eval.settings import robot_config
 
 @dataclass(frozen=True)
 class Comparison:
-    """grid: share of known cells that agree. goals: decisions of the live run; equal: of those, with equal goals."""
+    """Agreement of a live run with the headless robot. grid: share of known cells that agree. goals: number
+    of live decisions; equal: number of those with equal goals.
+    """
 
     name: str
     grid: float
@@ -28,14 +30,14 @@ class Comparison:
     dropped: Counter[str] = field(default_factory=Counter)
 
     def line(self) -> str:
-        """Return the comparison in one line."""
+        """Return the comparison as one line of text."""
         return (
             f"{self.name}: grids agree on {self.grid:.1%}, F1 of entities {self.entities.f1:.3f}, "
             f"{self.equal} of {self.goals} goals equal"
         )
 
     def row(self) -> tuple[str, ...]:
-        """Return the texts of a table's row."""
+        """Return the cells of a table row."""
         things = self.entities
         dropped = ", ".join(f"{count} {reason}" for reason, count in sorted(self.dropped.items()) if count)
         return (
@@ -45,7 +47,11 @@ class Comparison:
 
 
 def compare(name: str, bag: Path, phrases: PhraseBook, config: RobotConfig | None = None) -> Comparison:
-    """Compare one recording. Raises BadRecording."""
+    """Compare a recorded run of the nodes with a headless robot that is given the same inputs.
+
+    name: label of the recording. phrases: vectors of phrases. config: None = the default robot. Raises
+    BadRecording.
+    """
     recording = LiveRecording(bag)
     if recording.grid is None:
         raise BadRecording(f"{bag} has no grid")

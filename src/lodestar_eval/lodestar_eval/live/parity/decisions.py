@@ -1,4 +1,6 @@
-"""Asks a headless robot the questions of a recorded run and compares the decisions."""
+"""Replay of a recorded run's requests for a decision ("questions") to a headless robot, and comparison of the
+decisions.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,15 @@ from lodestar_interfaces import msg
 from lodestar_ros.conversions_agent import decision_from_msg, question_from_msg
 from lodestar_ros.conversions_scene import scene_from_msg
 
-_TIME_LIMIT = 3600.0  # s: the recording ends the directive
-_SCENES = 100  # of the newest images, from which the live nodes may lag behind
-_GRID_EXPERT = FRONTIER.name  # the expert whose proposals bear the stamp of their grid
-_NO_ANSWER = ("late: no answer", "not asked")  # reasons of arms for which the live selector had no answer
+_TIME_LIMIT = 3600.0  # s, never reached: the recording ends the directive
+_SCENES = 100  # number of kept scenes, one per image; the live nodes may lag behind the newest
+_GRID_EXPERT = FRONTIER.name  # expert whose proposals have the stamp of their grid
+_NO_ANSWER = ("late: no answer", "not asked")  # reasons of arms without an answer in the live selector
 
 
 @dataclass(frozen=True)
 class ComparedGoal:
-    """One live decision and what the headless robot would have done. headless: None where it had nothing to do."""
+    """Goals (3,) of a live decision and of the headless robot at that time; headless: None = no goal."""
 
     live: Decision
     goal: np.ndarray
@@ -40,16 +42,17 @@ class ComparedGoal:
 
     @property
     def equal(self) -> bool:
-        """Whether both would have gone to the same place, looking the same way."""
+        """Return whether both goals agree in position and heading."""
         return self.headless is not None and goals_equal(self.goal, self.headless)
 
 
 class DecisionReplay:
-    """Puts each live question to the headless experts and lets the headless selector decide when the live one did.
+    """Passes each live request for a decision ("question") to the headless experts, and lets the headless
+    selector decide at the same time as the live one.
 
-    The inputs are those of the live nodes: the question as it was asked, the grid and the scene of the newest stamps
-    that the live nodes had, and no answer that the live selector had not. After each decision the headless robot goes
-    on from the live one, so that one difference does not lead to the next.
+    The inputs are those of the live nodes: the recorded question, the grid and the scene of the newest stamps that
+    the live nodes had, and only answers that the live selector had. After each decision the headless robot
+    continues from the live decision, so that one difference does not cause the next.
     """
 
     def __init__(self, recording: LiveRecording, robot: HeadlessRobot) -> None:
@@ -63,12 +66,12 @@ class DecisionReplay:
         self._scenes: deque[SceneMirror] = deque(maxlen=_SCENES)
         self._begun = False
         self._grid_stamp = 0.0
-        self._waiting: tuple[ProposalRequest, float] | None = None  # for the grid of this stamp
-        self._answers: dict[str, Proposal | Rejection] = {}  # that the live selector has not got yet
+        # (request, stamp of the grid that it waits for)
+        self._waiting: tuple[ProposalRequest, float] | None = None
+        # answers that the live selector has not received yet
+        self._answers: dict[str, Proposal | Rejection] = {}
         self._asked = 0  # epoch of the newest question
-        self._early: dict[
-            int, list[msg.Decision]
-        ] = {}  # decisions that the recorder got before their question
+        self._early: dict[int, list[msg.Decision]] = {}  # decisions received before their question, by epoch
         self._grid_stamps = {
             arm.proposal.epoch: arm.proposal.stamp
             for decision in recording.decisions.values()
@@ -77,13 +80,13 @@ class DecisionReplay:
         }
 
     def begin(self, directive: Directive, now: float) -> None:
-        """The live robot follows a directive."""
+        """Start a directive that the live robot follows."""
         self._begun = True
         self._robot.map.follow(directive)
         self._shadow.begin(directive, now, _TIME_LIMIT)
 
     def end(self) -> None:
-        """The recording is over; a decision whose question is not in it is compared with nothing."""
+        """End the replay; a live decision without a recorded question counts as without a headless goal."""
         for message in (message for waiting in self._early.values() for message in waiting):
             live = decision_from_msg(message)
             goal = _goal_of(live, live.chosen)
@@ -93,37 +96,37 @@ class DecisionReplay:
     # --- facts ----------------------------------------------------------------------------------------------
 
     def on_pose(self, pose: np.ndarray, now: float) -> None:
-        """The live robot is at pose (3,)."""
+        """Set the live robot's pose (3,)."""
         self._shadow.on_pose(pose, now)
 
     def on_view(self) -> None:
-        """The headless robot has taken in an image."""
+        """Store a snapshot of the headless scene; called after every image."""
         self._scenes.append(self._robot.map.mirror.snapshot())
 
     def on_live_scene(self, message: msg.SceneDelta) -> None:
-        """The live nodes know this of the scene."""
+        """Apply a delta of the live scene."""
         self._live.apply(scene_from_msg(message))
 
     def on_live_grid(self, stamp: float) -> None:
-        """The live nodes have a grid of this stamp, and so has the headless robot."""
+        """Record that both robots have a grid of this stamp; ask the question that waited for it."""
         self._grid_stamp = stamp
         self._ask_the_waiting(stamp)
 
     def _scene(self) -> SceneMirror:
-        """The headless scene of the moment that the live one is of."""
+        """Return the newest headless scene that is not newer than the live one."""
         known = [scene for scene in self._scenes if scene.stamp <= self._live.stamp + 1e-6]
         return known[-1] if known else (self._scenes[0] if self._scenes else self._robot.map.mirror)
 
     # --- questions and decisions ----------------------------------------------------------------------------
 
     def on_question(self, message: msg.Question) -> None:
-        """The live selector asks its experts."""
+        """Pass a question of the live selector to the headless experts."""
         if not self._begun:
             return
         request, experts = question_from_msg(message)
         request = replace(request, excluded_entities=self._known_here(request.excluded_entities))
         self._ask_the_waiting()
-        for name in experts:  # who is asked anew has answered the question before
+        for name in experts:  # a new question implies that the expert has answered the previous one
             self._hear(name)
         is_review = request.epoch not in self._recording.decisions
         self._shadow.facts.mirror = self._scene()
@@ -139,14 +142,14 @@ class DecisionReplay:
             self.on_decision(decision)
 
     def _known_here(self, identities: frozenset[int]) -> frozenset[int]:
-        """Ids of the headless entities that are these live ones."""
+        """Return the ids of the headless entities that match the live entities with these ids."""
         here = self._scene().entities.values()
         live = (self._live.get(identity) for identity in identities)
         found = (counterpart(entity, list(here)) for entity in live if entity is not None)
         return frozenset(entity.id for entity in found if entity is not None)
 
     def _ask_the_waiting(self, stamp: float = float("inf")) -> None:
-        """Ask the question that waits for a grid, if the grid of this stamp will do."""
+        """Pass the waiting question to the expert that uses the grid, if this grid stamp is new enough."""
         if self._waiting is not None and self._waiting[1] <= stamp + 1e-6:
             request, self._waiting = self._waiting[0], None
             self._ask(_GRID_EXPERT, request)
@@ -164,11 +167,12 @@ class DecisionReplay:
             self._shadow.on_answer(answer)
 
     def on_decision(self, message: msg.Decision) -> None:
-        """The live selector has decided, or tells what became of a decision."""
+        """Compare a live decision, or apply the outcome of an earlier one."""
         decision = decision_from_msg(message)
         if not self._begun or not decision.chosen:
             return
-        if decision.epoch > self._asked:  # another topic, so it may come first
+        # decisions have their own topic, so they may arrive before their question
+        if decision.epoch > self._asked:
             self._early.setdefault(decision.epoch, []).append(message)
             return
         facts = self._shadow.facts
@@ -198,7 +202,7 @@ class DecisionReplay:
 
 
 def _goal_of(decision: Decision, expert: str) -> np.ndarray | None:
-    """(3,) the goal that an arm of a decision proposed."""
+    """Return the goal (3,) that an arm of a decision proposed; None without one."""
     arm: ArmRecord | None = next((arm for arm in decision.arms if arm.expert == expert), None)
     if arm is None or arm.proposal is None:
         return None

@@ -1,4 +1,4 @@
-"""A policy that follows the decisions of a recorded run and remembers what it would have chosen itself."""
+"""Policy that follows the decisions of a recorded run and records its own choices."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from lodestar.selection.policy import Choice, Policy
 
 
 class FollowingPolicy:
-    """Chooses as the live run did, so that one difference does not lead to the next.
+    """Policy that chooses as the live run did, so that one difference does not cause the next.
 
-    live: the arm that the live run chose, set by the owner before each choice. own: the arm that the policy itself
-    would have chosen last.
+    live: arm chosen by the live run, set by the owner before each choice. own: arm that the wrapped policy
+    chose last.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -23,7 +23,7 @@ class FollowingPolicy:
         self._policy = policy
 
     def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
-        """The live choice where it is admissible here, else the policy's own."""
+        """Return the live run's choice if it is admissible here, else that of the wrapped policy."""
         choice = self._policy.choose(contexts, admissible)
         self.own = self.arms[choice.arm]
         if self.live not in self.arms:
@@ -32,13 +32,13 @@ class FollowingPolicy:
         return replace(choice, arm=arm) if admissible[arm] else choice
 
     def begin(self) -> None:
-        """See Policy."""
+        """Begin a search; see `Policy.begin`."""
         self._policy.begin()
 
     def update(self, context: np.ndarray, arm: int, reward: float, seconds: float = 0.0) -> None:
-        """See Policy."""
+        """Learn from a reward; see `Policy.update`."""
         self._policy.update(context, arm, reward, seconds)
 
     def credit(self, context: np.ndarray, arm: int, reward: float) -> None:
-        """See Policy."""
+        """Learn from a reward without a choice; see `Policy.credit`."""
         self._policy.credit(context, arm, reward)

@@ -1,29 +1,23 @@
-"""Records topics of a running stack into an MCAP bag, through rosbags: rosbag2 itself has no wheel."""
+"""Recorder of a running stack's topics in an MCAP bag, through rosbags: rosbag2 itself has no wheel."""
 
 from __future__ import annotations
 
-import contextlib
-import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-import rclpy
-from rclpy.context import Context
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
-from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from lodestar_eval.live.parity.topics import RecordedTopic
+from lodestar_eval.live.side_node import SideNode
 from lodestar_ros.bag_files import define
 from lodestar_ros.workers import QueueWorker
 
 
 class TopicRecorder:
-    """Record from construction to `close`; messages are written unchanged, in the order of arrival.
+    """Records from construction to `close`; messages are written unchanged, in the order of arrival.
 
     folder: of the bag, must not exist yet. counts: messages by topic.
     """
@@ -40,25 +34,16 @@ class TopicRecorder:
             for topic in topics
         }
         self._disk: QueueWorker[tuple[str, int, bytes]] = QueueWorker("bag", self._write, self._on_error)
-        self._context = Context()
-        rclpy.init(context=self._context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
-        self._node = Node("lodestar_recorder", context=self._context, start_parameter_services=False)
+        self._side = SideNode("lodestar_recorder", domain_id)
         for topic in topics:
-            self._node.create_subscription(
+            self._side.node.create_subscription(
                 topic.type,
                 topic.name,
                 lambda raw, name=topic.name: self._disk.submit((name, time.time_ns(), bytes(raw))),
                 topic.qos,
                 raw=True,
             )
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self._node)
-        self._thread = threading.Thread(target=self._spin, name="recorder", daemon=True)
-        self._thread.start()
-
-    def _spin(self) -> None:
-        with contextlib.suppress(ExternalShutdownException):
-            self._executor.spin()
+        self._side.start()
 
     def _write(self, item: tuple[str, int, bytes]) -> None:
         name, arrival, raw = item
@@ -70,9 +55,6 @@ class TopicRecorder:
 
     def close(self) -> None:
         """Complete the bag and stop receiving."""
-        self._executor.shutdown(timeout_sec=2.0)
-        self._thread.join(timeout=2.0)
-        self._node.destroy_node()
-        self._context.try_shutdown()
+        self._side.close()
         self._disk.close()
         self._writer.close()

@@ -1,4 +1,4 @@
-"""A recorded run: its sensor messages in the order of arrival, and what the nodes made of them."""
+"""Recorded run: sensor messages in the order of arrival, and the outputs of the nodes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TYPES = {topic.name: topic.type for topic in TOPICS}
 
 
 class MessageBag:
-    """The messages of a bag. counts: by topic. Raises BadRecording for what is no bag, when it is first read."""
+    """Messages of a bag. counts: by topic. Raises BadRecording on first reading if the folder is no bag."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -40,7 +40,7 @@ class MessageBag:
             return Counter({connection.topic: connection.msgcount for connection in reader.connections})
 
     def messages(self, *topics: str) -> Iterator[tuple[str, Any]]:
-        """(topic, message) of these topics in the order of their arrival."""
+        """Yield (topic, message) of these topics in the order of arrival."""
         with self._open() as reader:
             for connection, _, raw in messages_of(reader, topics):
                 yield connection.topic, deserialize_message(raw, _TYPES[connection.topic])
@@ -55,23 +55,23 @@ class MessageBag:
 
 
 class LiveRecording(MessageBag):
-    """A recording of `TopicRecorder`.
+    """Recording made by `TopicRecorder`.
 
-    transforms: every transform of the run. grid, mirror: the newest grid and the scene of the live nodes.
-    directive: the first that was followed. decisions: one per epoch, as made, by epoch.
-    Raises BadRecording for a bag that cannot be read or lacks what a comparison needs.
+    transforms: every transform of the run. grid, mirror: newest grid and scene of the live nodes. directive: the
+    first one followed. decisions: one per epoch, as first made. Raises BadRecording for a bag that cannot be read
+    or lacks data for a comparison.
     """
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self._newest = 0.0  # s, stamp of the transform that is read: the clock of the recording
+        self._newest = 0.0  # s, stamp of the newest transform, used as the recording's clock
         tree = FrameTree(restart=float("inf"), clock=lambda: self._newest)
         self.transforms = TransformBuffer(history=float("inf"), tree=tree)
         self.mirror = SceneMirror()
         self.grid: OccupancyGrid2D | None = None
         self.directive: Directive | None = None
         self.decisions: dict[int, Decision] = {}
-        self.scene_gaps = 0  # deltas that did not follow the one before: the scene is not whole
+        self.scene_gaps = 0  # number of deltas that did not follow the one before, so the scene is incomplete
         self._read()
 
     def _read(self) -> None:

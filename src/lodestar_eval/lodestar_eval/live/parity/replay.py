@@ -1,4 +1,4 @@
-"""Feeds the sensor messages of a recorded run to the headless robot, as far as the live nodes had come with them."""
+"""Replay of a recorded run's sensor messages to the headless robot, in step with the live nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar.assembly.config import RobotConfig, changed
 from lodestar.assembly.range_turns import LidarTurn
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.geometry.camera import PinholeCamera
-from lodestar.geometry.poses import yaw_of
+from lodestar.geometry.poses import planar_pose
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.last_seen import RememberedPlaces
 from lodestar.memory.records import map_name_of
@@ -38,7 +38,7 @@ from lodestar_ros.labels import parse_table
 from lodestar_ros.sync import StampPairer
 
 _POSE_PERIOD = 0.1  # s of the run's clock between two poses
-_FASTEST_CLIMB = 1.0  # m/s: a robot whose height changes faster was not there
+_FASTEST_CLIMB = 1.0  # m/s, greatest plausible rate of the robot's height
 _FED = (
     topics.CLOCK, topics.POINTS, topics.INFO, topics.DEPTH, topics.COLOR, topics.LABELS, topics.LABEL_TABLE,
     topics.GRID, topics.ENTITIES, topics.DIRECTIVE, topics.QUESTION, topics.DECISION,
@@ -48,7 +48,7 @@ _FED = (
 
 @dataclass
 class ReplayedRun:
-    """Result of a replay. grid: of the moment of the newest live one. dropped: messages not used, by reason."""
+    """Result of a replay. grid: at the newest live grid's stamp. dropped: unused messages by reason."""
 
     robot: HeadlessRobot
     grid: OccupancyGrid2D
@@ -59,12 +59,13 @@ class ReplayedRun:
 class RecordingPlayer:
     """Plays one recording to one headless robot.
 
-    Turns of the LiDAR wait until the live `mapping` node has put out a grid that holds them, and the headless grid goes
-    out with it: the live nodes lag behind their sensors, and a decision is made on what has come through.
+    LiDAR scans wait until the live `mapping` node has published a grid that contains them; then the headless grid is
+    published too. Live nodes lag behind their sensors, and a decision depends on the data processed so far.
     """
 
     def __init__(self, recording: LiveRecording, config: RobotConfig, phrases: PhraseBook) -> None:
-        config = changed(config, mapping__grid_period=0.0)  # out when the live one is, not at its own pace
+        # the grid is published with the live one, not periodically
+        config = changed(config, mapping__grid_period=0.0)
         self._recording = recording
         self._robot = HeadlessRobot(config, phrases)
         self._decisions = DecisionReplay(recording, self._robot)
@@ -72,19 +73,19 @@ class RecordingPlayer:
         self._pairer = StampPairer(("depth", "labels", "table", "color"), self._on_moment)
         self._camera: PinholeCamera | None = None
         self._run = ReplayedRun(self._robot, self._robot.map.plan.grid)
-        self._turns: deque[tuple[float, Any]] = deque()  # that no live grid holds yet
-        self._height: tuple[float, float] | None = None  # stamp, metres
+        self._turns: deque[tuple[float, Any]] = deque()  # scans that no live grid contains yet
+        self._height: tuple[float, float] | None = None  # stamp, height in metres
         self._now = self._next_pose = -math.inf
         self._begun = False
         self._remembered: RememberedPlaces | None = None
         self._robot.panel.use_memory(self)
 
     def remembered(self) -> RememberedPlaces | None:
-        """Return what the live memory told last, of the headless robot's map."""
+        """Return the live memory's newest published places, under the headless map's name; None before."""
         return self._remembered
 
     def play(self) -> ReplayedRun:
-        """Feed everything, and compare every live decision."""
+        """Replay all messages and compare every live decision."""
         handlers = {
             topics.CLOCK: self._on_clock,
             topics.POINTS: lambda message: self._turns.append(
@@ -114,7 +115,7 @@ class RecordingPlayer:
         return self._run
 
     def _guarded(self, handler: Callable[[Any], None], message: Any) -> None:
-        """Handle a message; one that cannot be used is counted."""
+        """Handle a message; count it as dropped if it cannot be used."""
         try:
             handler(message)
         except TransformUnavailable:
@@ -130,7 +131,7 @@ class RecordingPlayer:
     # --- sensors ------------------------------------------------------------------------------------------
 
     def _poses(self, frame: str, stamp: float) -> tuple[np.ndarray, np.ndarray]:
-        """(odom <- sensor, map <- odom). Raises TransformUnavailable."""
+        """Return (odom <- sensor, map <- odom). Raises TransformUnavailable."""
         buffer = self._recording.transforms
         return buffer.lookup("odom", frame, stamp), buffer.lookup("map", "odom", stamp)
 
@@ -138,7 +139,7 @@ class RecordingPlayer:
         return self._recording.transforms.lookup("odom", "base_link", stamp)
 
     def _climbs(self, stamp: float) -> bool:
-        """Whether the robot's height has jumped since the last message; such a message is dropped and counted."""
+        """Return whether the robot's height has jumped since the last message; such messages are dropped."""
         height = float(self._odom_from_base(stamp)[2, 3])
         before = self._height
         if before is not None and abs(height - before[1]) > _FASTEST_CLIMB * max(stamp - before[0], 0.2):
@@ -148,12 +149,12 @@ class RecordingPlayer:
         return False
 
     def _on_grid(self, message: Any) -> None:
-        """The live grid: the headless one follows to the same stamp."""
+        """Advance the headless grid to the stamp of a live grid."""
         stamp = stamp_from_msg(message.header.stamp)
         while self._turns and self._turns[0][0] <= stamp + 1e-6:
             self._guarded(self._take_turn, self._turns.popleft()[1])
         self._run.grid = self._robot.map.plan.grid
-        self._robot.tick(self._now)  # the experts have the grid
+        self._robot.tick(self._now)  # gives the grid to the experts
         self._decisions.on_live_grid(stamp)
 
     def _take_turn(self, message: Any) -> None:
@@ -199,6 +200,5 @@ class RecordingPlayer:
         if self._now < self._next_pose:
             return
         self._next_pose = max(self._next_pose, self._now - _POSE_PERIOD) + _POSE_PERIOD
-        map_from_base = self._recording.transforms.lookup("map", "base_link", self._now)
-        pose = np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
+        pose = planar_pose(self._recording.transforms.lookup("map", "base_link", self._now))
         self._decisions.on_pose(pose, self._now)

@@ -1,4 +1,4 @@
-"""The topics of a live run that a recording holds, and why."""
+"""Topics that a recording of a live run holds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lodestar_ros import qos
 
 @dataclass(frozen=True)
 class RecordedTopic:
-    """One topic. needed: a recording without it cannot be compared."""
+    """One recorded topic. needed: whether a comparison is impossible without it."""
 
     name: str
     type: type
@@ -26,7 +26,7 @@ class RecordedTopic:
 
     @property
     def type_name(self) -> str:
-        """As a bag names it: package/msg/Name."""
+        """Return the type's name as in a bag: package/msg/Name."""
         return f"{self.type.__module__.split('.')[0]}/msg/{self.type.__name__}"
 
 
@@ -39,7 +39,7 @@ DIRECTIVE, DECISION = "/goal_selector/directive", "/goal_selector/decision"
 QUESTION = "/goal_selector/question"
 LAST_SEEN = "/memory/last_seen"
 
-#: What the sensors said, then what the nodes made of it.
+#: Inputs from the sensors, then outputs of the nodes.
 TOPICS = (
     RecordedTopic(CLOCK, Clock, qos.SENSOR),
     RecordedTopic(TF, TFMessage, qos.TF),

@@ -1,4 +1,4 @@
-"""Categories of objects, as data."""
+"""Catalogue of object categories, as data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CATALOGUE: dict[str, Category] = {c.name: c for c in (*FURNITURE, *HOUSEHOLD, *C
 
 
 def group_of(name: str) -> str:
-    """Return the group of similar or similarly named classes of a class; its own name if it has none."""
+    """Return the group of easily confused classes that a class belongs to; its own name if it has none."""
     category = CATALOGUE.get(name)
     return (category.group or name) if category else name
 

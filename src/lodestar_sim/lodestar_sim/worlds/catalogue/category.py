@@ -11,7 +11,7 @@ Size = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Variant:
-    """One variant of a category: mesh reference, material, word added to captions ("office"), its own colours."""
+    """One variant of a category: mesh reference, material, word for captions ("office"), and allowed colours."""
 
     mesh: str
     material: str
@@ -23,9 +23,9 @@ class Variant:
 class Category:
     """A category of objects. size_low, size_high: metres along its own axes, front towards +x.
 
-    place: "floor", "wall" (hangs, its base at `mount_height`), "top" (on furniture) or "shelf" (on top or in a
-    compartment). rooms: labels of rooms where it belongs; empty: anywhere. group: classes that a person or a
-    text embedding might confuse, so that no task depends on distinguishing them.
+    place: "floor", "wall" (mounted with its base at `mount_height`), "top" (on furniture) or "shelf" (on top or in
+    a compartment). rooms: labels of rooms where it belongs; empty: anywhere. group: name shared by classes
+    that a person or a text embedding might confuse; no task depends on telling them apart.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Category:
     mount_height: float = 0.0
 
     def sample_size(self, rng: np.random.Generator) -> Size:
-        """Return a random size within the range, to the centimetre; the three lengths are half correlated."""
+        """Return a random size within the range, metres, to 1 cm; its lengths have a correlation of 0.5."""
         low, high = np.array(self.size_low), np.array(self.size_high)
         share = 0.5 * rng.random() + 0.5 * rng.random(3)
         size = np.maximum(np.round(low + share * (high - low), 2), 0.01)
@@ -60,7 +60,10 @@ def category(
     movable: bool = False,
     mount_height: float = 0.0,
 ) -> Category:
-    """Return a category from compact text; variants: "shape/variant material [word [colour,colour]]; ...", _ = none."""
+    """Return a category from compact text.
+
+    variants: "shape/variant material [word [colour,colour]]; ..."; the word "_" stands for no word.
+    """
     made = []
     for entry in variants.split(";"):
         fields = entry.split()

@@ -9,7 +9,7 @@ _STEEL = ("gray", "metal")
 
 @shape("fridge")
 def fridge(d: Design) -> None:
-    """Two doors one above the other, with bar handles."""
+    """Build a fridge with two doors, one above the other, and bar handles."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.03), (hx - 0.06, hy, h))
     d.box((-hx + 0.03, -hy + 0.03, 0.0), (hx - 0.1, hy - 0.03, 0.03), "black", "plastic")
@@ -26,7 +26,7 @@ def fridge(d: Design) -> None:
 
 @shape("stove")
 def stove(d: Design) -> None:
-    """A stove: an oven with a window, knobs and four plates."""
+    """Build a stove: an oven with a window, knobs and four plates."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx - 0.04, hy, h - 0.015))
     d.box((hx - 0.04, -hy + 0.02, 0.12), (hx - 0.02, hy - 0.02, 0.74 * h))
@@ -51,7 +51,7 @@ def stove(d: Design) -> None:
 
 @shape("washer")
 def washer(d: Design) -> None:
-    """A front loader: a round window and a panel. Variants: washing, drying (a larger window), dish (none)."""
+    """Build a front loader with a round window. Variants: washing, drying (larger window), dish (no window)."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx - 0.03, hy, h))
     d.box((hx - 0.03, -hy + 0.01, 0.86 * h), (hx - 0.02, hy - 0.01, 0.99 * h), "gray", "plastic")
@@ -69,7 +69,7 @@ def washer(d: Design) -> None:
 
 @shape("oven")
 def oven(d: Design) -> None:
-    """A small oven or microwave: a window on the left, buttons on the right."""
+    """Build a small oven or microwave: a window on the left, buttons on the right."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx - 0.015, hy, h))
     d.box((hx - 0.015, -hy + 0.02, 0.08 * h), (hx - 0.005, 0.45 * hy, 0.92 * h), "black", "glass")
@@ -79,7 +79,7 @@ def oven(d: Design) -> None:
 
 @shape("toaster")
 def toaster(d: Design) -> None:
-    """Two slots and a lever."""
+    """Build a toaster with two slots and a lever."""
     hx, hy, h = d.half
     d.box((-hx + 0.01, -hy, 0.0), (hx - 0.01, hy, h - 0.01))
     for x in (-0.4 * hx, 0.4 * hx):
@@ -90,7 +90,7 @@ def toaster(d: Design) -> None:
 
 @shape("coffee")
 def coffee(d: Design) -> None:
-    """A column with a head over a drip tray."""
+    """Build a coffee machine: a column with a head over a drip tray."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (0.0, hy, h))
     d.box((0.0, -hy, 0.7 * h), (hx, hy, h))
@@ -101,7 +101,7 @@ def coffee(d: Design) -> None:
 
 @shape("sink")
 def sink(d: Design) -> None:
-    """A basin with a tap. Variants: pedestal, vanity (over a cabinet in the object's colour)."""
+    """Build a basin with a tap. Variants: pedestal, vanity (over a cabinet in the object's colour)."""
     hx, hy, h = d.half
     top = 0.86 * h
     if d.variant == "vanity":
@@ -124,7 +124,7 @@ def sink(d: Design) -> None:
 
 @shape("toilet")
 def toilet(d: Design) -> None:
-    """A bowl with a tank behind it; the lid is down."""
+    """Build a toilet bowl with a tank behind it; the lid is down."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.5 * h), (-0.45 * hx, hy, h), "white", "ceramic")
     d.box((-0.75 * hx, -0.1 * hy, h - 0.015), (-0.65 * hx, 0.1 * hy, h), *_STEEL)
@@ -138,7 +138,7 @@ def toilet(d: Design) -> None:
 
 @shape("bathtub")
 def bathtub(d: Design) -> None:
-    """An open tub with a tap; its apron has the object's colour."""
+    """Build an open tub with a tap; its apron has the object's colour."""
     hx, hy, h = d.half
     t, tap = 0.08, 0.8 * h
     d.box((-hx + t, -hy + t, 0.0), (hx - t, hy - t, 0.12), "white", "ceramic")
@@ -160,7 +160,7 @@ def bathtub(d: Design) -> None:
 
 @shape("shower")
 def shower(d: Design) -> None:
-    """A tray with glass on two sides, a pole and a head; the front is open."""
+    """Build a shower: a tray with glass on two sides, a pole and a head; the front is open."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx, hy, 0.08), "white", "ceramic")
     for side in (-1, 1):
@@ -172,7 +172,7 @@ def shower(d: Design) -> None:
 
 @shape("radiator")
 def radiator(d: Design) -> None:
-    """Ribs between two pipes."""
+    """Build a radiator: ribs between two pipes."""
     hx, hy, h = d.half
     ribs = d.number("ribs", 8, 3, 12)
     for i in range(ribs):

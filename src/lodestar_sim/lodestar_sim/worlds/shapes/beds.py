@@ -7,7 +7,7 @@ from lodestar_sim.worlds.shapes.design import Design, shape
 
 @shape("bed")
 def bed(d: Design) -> None:
-    """Head at -x. Options: pillows (1 or 2). The object's colour is the blanket's."""
+    """Build a bed with its head at -x. Options: pillows (1 or 2). The blanket has the object's colour."""
     hx, hy, h = d.half
     top = 0.55 * h if h > 0.6 else 0.75 * h
     d.box((-hx, -hy, 0.0), (-hx + 0.06, hy, h), "brown", "wood")

@@ -9,7 +9,7 @@ from lodestar_sim.worlds.shapes.design import Design, shape
 
 @shape("person")
 def person(d: Design) -> None:
-    """A standing person; the shirt has the object's colour. Option trousers: a colour."""
+    """Build a standing person; the shirt has the object's colour. Option trousers: a colour."""
     hx, hy, h = d.half
     trousers = d.text("trousers", "black")
     for side in (-1, 1):
@@ -35,7 +35,7 @@ def person(d: Design) -> None:
 
 @shape("humanoid")
 def humanoid(d: Design) -> None:
-    """A standing humanoid robot: shells in the object's colour, dark joints and a dark visor."""
+    """Build a standing humanoid robot: shells in the object's colour, dark joints and a dark visor."""
     hx, hy, h = d.half
     for side in (-1, 1):
         inner, outer = side * 0.1 * hy, side * 0.5 * hy
@@ -57,7 +57,7 @@ def humanoid(d: Design) -> None:
 
 @shape("bicycle")
 def bicycle(d: Design) -> None:
-    """A bicycle on its wheels, the handle bar at +x."""
+    """Build a bicycle on its wheels, the handle bar at +x."""
     hx, hy, h = d.half
     r = 0.34 * h
     for side in (-1, 1):
@@ -74,7 +74,7 @@ def bicycle(d: Design) -> None:
 
 @shape("guitar")
 def guitar(d: Design) -> None:
-    """A guitar upright on its stand."""
+    """Build a guitar upright on its stand."""
     hx, hy, h = d.half
     d.lathe([(0, -0.6 * hx), (hy, -0.6 * hx), (hy, 0.4 * hx), (0, 0.4 * hx)], (0, 0, hy + 0.05), 12, axis="x")
     d.lathe(
@@ -91,7 +91,7 @@ def guitar(d: Design) -> None:
 
 @shape("piano")
 def piano(d: Design) -> None:
-    """An upright piano, its keys towards +x."""
+    """Build an upright piano, its keys towards +x."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (-0.1 * hx, hy, h))
     d.box((-0.1 * hx, -hy, 0.5 * h), (hx, hy, 0.58 * h))
@@ -105,7 +105,7 @@ def piano(d: Design) -> None:
 
 @shape("treadmill")
 def treadmill(d: Design) -> None:
-    """A treadmill with the console at -x."""
+    """Build a treadmill with the console at -x."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx, hy, 0.14))
     d.box((-0.7 * hx, -0.7 * hy, 0.14), (hx - 0.05, 0.7 * hy, 0.15), "black", "fabric")
@@ -128,7 +128,7 @@ def treadmill(d: Design) -> None:
 
 @shape("easel")
 def easel(d: Design) -> None:
-    """A flip chart: paper on three legs."""
+    """Build a flip chart: paper on three legs."""
     hx, hy, h = d.half
     for side in (-1, 1):
         d.bar((0.8 * hx, side * 0.95 * hy, 0.0), (0.0, side * 0.5 * hy, h), 0.035, "gray", "metal")
@@ -140,7 +140,7 @@ def easel(d: Design) -> None:
 
 @shape("vacuum")
 def vacuum(d: Design) -> None:
-    """An upright vacuum cleaner."""
+    """Build an upright vacuum cleaner."""
     hx, hy, h = d.half
     d.box((-0.2 * hx, -hy, 0.0), (hx, hy, 0.12 * h), "black", "plastic")
     d.lathe([(0, 0.1 * h), (0.8 * hy, 0.12 * h), (0.8 * hy, 0.5 * h), (0, 0.58 * h)], (-0.2 * hx, 0, 0), 10)
@@ -150,7 +150,7 @@ def vacuum(d: Design) -> None:
 
 @shape("crib")
 def crib(d: Design) -> None:
-    """A cot with bars."""
+    """Build a cot with bars."""
     hx, hy, h = d.half
     d.legs(0.0, 0.05, h)
     for side in (-1, 1):
@@ -165,7 +165,7 @@ def crib(d: Design) -> None:
 
 @shape("litter")
 def litter(d: Design) -> None:
-    """A pet bed: a padded ring."""
+    """Build a pet bed: a padded ring."""
     hx, _, h = d.half
     d.lathe(
         [

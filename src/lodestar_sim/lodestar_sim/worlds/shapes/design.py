@@ -1,4 +1,4 @@
-"""Input of a shape builder, to which it adds its parts."""
+"""Input of the shape builders, which add the parts of an object to it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ SHAPES: dict[str, Callable[[Design], None]] = {}
 
 
 def shape(name: str) -> Callable[[Callable[[Design], None]], Callable[[Design], None]]:
-    """Register a builder under the name that mesh references use."""
+    """Return a decorator that registers a shape builder under the name used in mesh references."""
 
     def register(builder: Callable[[Design], None]) -> Callable[[Design], None]:
         SHAPES[name] = builder

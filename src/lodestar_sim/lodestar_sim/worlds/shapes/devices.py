@@ -7,7 +7,7 @@ from lodestar_sim.worlds.shapes.design import Design, shape
 
 @shape("screen")
 def screen(d: Design) -> None:
-    """A flat screen. Variants: stand (on a foot), wall (without a foot)."""
+    """Build a flat screen. Variants: stand (on a foot), wall (without a foot)."""
     hx, hy, h = d.half
     low = 0.0 if d.variant == "wall" else 0.22 * h
     thick = hx if d.variant == "wall" else min(0.025, hx)
@@ -20,7 +20,7 @@ def screen(d: Design) -> None:
 
 @shape("laptop")
 def laptop(d: Design) -> None:
-    """An open laptop, its screen leaning back."""
+    """Build an open laptop, its screen leaning back."""
     hx, hy, h = d.half
     d.box((-0.7 * hx, -hy, 0.0), (hx, hy, 0.02))
     d.box((-0.4 * hx, -0.9 * hy, 0.02), (0.5 * hx, 0.9 * hy, 0.023), "black", "plastic")
@@ -32,7 +32,7 @@ def laptop(d: Design) -> None:
 
 @shape("keyboard")
 def keyboard(d: Design) -> None:
-    """A board with four rows of keys."""
+    """Build a keyboard with four rows of keys."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx, hy, 0.6 * h))
     for i in range(4):
@@ -42,7 +42,7 @@ def keyboard(d: Design) -> None:
 
 @shape("tower")
 def tower(d: Design) -> None:
-    """A computer case with a dark front."""
+    """Build a computer case with a dark front."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx - 0.02, hy, h))
     d.box((hx - 0.02, -hy, 0.0), (hx, hy, h), "black", "plastic")
@@ -52,7 +52,7 @@ def tower(d: Design) -> None:
 
 @shape("printer")
 def printer(d: Design) -> None:
-    """A printer. Variants: desktop, floor (a copier on paper drawers)."""
+    """Build a printer. Variants: desktop, floor (a copier on paper drawers)."""
     hx, hy, h = d.half
     base = 0.0
     if d.variant == "floor":
@@ -83,7 +83,7 @@ def printer(d: Design) -> None:
 
 @shape("server")
 def server(d: Design) -> None:
-    """A rack cabinet full of servers with lights."""
+    """Build a rack cabinet full of servers with lights."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx - 0.04, hy, h))
     for i in range(8):
@@ -96,7 +96,7 @@ def server(d: Design) -> None:
 
 @shape("vending")
 def vending(d: Design) -> None:
-    """A machine with a lit window of rows of goods."""
+    """Build a vending machine with a lit window of rows of goods."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx - 0.02, hy, h))
     d.box((hx - 0.02, -0.92 * hy, 0.3 * h), (hx - 0.014, 0.5 * hy, 0.95 * h), "#20303c", "glass")
@@ -109,7 +109,7 @@ def vending(d: Design) -> None:
 
 @shape("cooler")
 def cooler(d: Design) -> None:
-    """A water cooler with a bottle on top."""
+    """Build a water cooler with a bottle on top."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx - 0.03, hy, 0.68 * h))
     d.box((hx - 0.03, -0.8 * hy, 0.4 * h), (hx, 0.8 * hy, 0.42 * h), "gray", "plastic")
@@ -126,7 +126,7 @@ def cooler(d: Design) -> None:
 
 @shape("speaker")
 def speaker(d: Design) -> None:
-    """A box with two cones."""
+    """Build a speaker: a box with two cones."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx - 0.01, hy, h))
     for z, r in ((0.35 * h, 0.7 * hy), (0.78 * h, 0.4 * hy)):
@@ -142,7 +142,7 @@ def speaker(d: Design) -> None:
 
 @shape("fan")
 def fan(d: Design) -> None:
-    """A standing fan."""
+    """Build a standing fan."""
     hx, hy, h = d.half
     d.cylinder(0.8 * min(hx, hy), 0.0, 0.03, segments=10)
     d.cylinder(0.025, 0.03, h - hy, segments=6, color="gray", material="metal")
@@ -153,7 +153,7 @@ def fan(d: Design) -> None:
 
 @shape("kiosk")
 def kiosk(d: Design) -> None:
-    """A low dock with two contacts and a light: the charging station."""
+    """Build a low dock with two contacts and a light: the charging station."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (-0.2 * hx, hy, h))
     d.box((-0.2 * hx, -hy, 0.0), (hx, hy, 0.12 * h), "black", "plastic")

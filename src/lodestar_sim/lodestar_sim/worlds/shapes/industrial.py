@@ -11,7 +11,7 @@ _STEEL = ("gray", "metal")
 
 @shape("pallet")
 def pallet(d: Design) -> None:
-    """Boards on blocks; option load (0 or 1): a wrapped block of goods of the object's colour."""
+    """Build a pallet. Option load (0 or 1): a wrapped block of goods in the object's colour."""
     hx, hy, h = d.half
     load = d.number("load", 0, 0, 1)
     deck = 0.144 if load else h
@@ -32,7 +32,7 @@ def pallet(d: Design) -> None:
 
 @shape("forklift")
 def forklift(d: Design) -> None:
-    """A forklift with its forks towards +x."""
+    """Build a forklift with its forks towards +x."""
     hx, hy, h = d.half
     for x in (-0.75 * hx, 0.2 * hx):
         for side in (-1, 1):
@@ -59,7 +59,7 @@ def forklift(d: Design) -> None:
 
 @shape("jack")
 def jack(d: Design) -> None:
-    """A pallet jack: two forks and a tiller."""
+    """Build a pallet jack: two forks and a tiller."""
     hx, hy, h = d.half
     for side in (-1, 1):
         d.box((-0.6 * hx, side * hy, 0.05), (hx, side * (hy - 0.16), 0.1))
@@ -72,7 +72,7 @@ def jack(d: Design) -> None:
 
 @shape("truck")
 def truck(d: Design) -> None:
-    """An upright two-wheeled hand truck."""
+    """Build an upright two-wheeled hand truck."""
     hx, hy, h = d.half
     for side in (-1, 1):
         d.box((-0.5 * hx, side * 0.8 * hy, 0.02), (-0.38 * hx, side * 0.66 * hy, h))
@@ -91,7 +91,7 @@ def truck(d: Design) -> None:
 
 @shape("ladder")
 def ladder(d: Design) -> None:
-    """An open step ladder."""
+    """Build an open step ladder."""
     hx, hy, h = d.half
     for side in (-1, 1):
         d.bar((hx - 0.03, side * (hy - 0.03), 0.0), (0.1 * hx, side * 0.6 * hy, h), 0.05)
@@ -105,7 +105,7 @@ def ladder(d: Design) -> None:
 
 @shape("sign")
 def sign(d: Design) -> None:
-    """An A-frame sign that warns of a wet floor."""
+    """Build an A-frame sign that warns of a wet floor."""
     hx, hy, h = d.half
     for side in (-1, 1):
         d.tilted_box((side * 0.5 * hx, 0.0, h / 2), (0.02, 2 * hy, h), -side * math.atan2(hx, h))
@@ -120,7 +120,7 @@ def sign(d: Design) -> None:
 
 @shape("reel")
 def reel(d: Design) -> None:
-    """A cable reel on its side rims."""
+    """Build a cable reel on its side rims."""
     hx, hy, h = d.half
     r = min(hx, h / 2)
     profile = [
@@ -138,7 +138,7 @@ def reel(d: Design) -> None:
 
 @shape("conveyor")
 def conveyor(d: Design) -> None:
-    """A belt on legs along y."""
+    """Build a conveyor: a belt on legs along y."""
     hx, hy, h = d.half
     d.legs(0.05, 0.06, h - 0.12, *_STEEL)
     d.box((-hx, -hy, h - 0.12), (-hx + 0.05, hy, h))
@@ -149,7 +149,7 @@ def conveyor(d: Design) -> None:
 
 @shape("generator")
 def generator(d: Design) -> None:
-    """An engine in a tube frame."""
+    """Build a generator: an engine in a tube frame."""
     hx, hy, h = d.half
     for x in (-hx, hx - 0.04):
         for y in (-hy, hy - 0.04):
@@ -163,7 +163,7 @@ def generator(d: Design) -> None:
 
 @shape("cart")
 def cart(d: Design) -> None:
-    """Two trays on wheels; variants: service, cleaning (with a bucket and a mop)."""
+    """Build a cart: two trays on wheels. Variants: service, cleaning (with a bucket and a mop)."""
     hx, hy, h = d.half
     for sx in (-1, 1):
         for sy in (-1, 1):

@@ -9,7 +9,7 @@ _ART = ("red", "blue", "yellow", "green", "orange", "purple", "pink", "white")
 
 @shape("picture")
 def picture(d: Design) -> None:
-    """A frame in the object's colour around blocks of colour; option art: their seed. Variant poster: no frame."""
+    """Build a picture of coloured blocks; frame in the object's colour. Option art: seed. Variant poster: frameless."""
     hx, hy, h = d.half
     frame = 0.0 if d.variant == "poster" else 0.04
     d.box((-hx, -hy, 0.0), (0.6 * hx, hy, h), "" if frame else "white", "" if frame else "paper")
@@ -23,7 +23,7 @@ def picture(d: Design) -> None:
 
 @shape("board")
 def board(d: Design) -> None:
-    """A board in a metal frame with a tray. Variants: white, notice (with papers), mirror, window."""
+    """Build a board in a metal frame with a tray. Variants: white, notice (with papers), mirror, window."""
     hx, hy, h = d.half
     frame = 0.03
     d.box((-hx, -hy, 0.0), (0.4 * hx, hy, h), "gray" if d.variant in ("white", "notice") else "", "metal")
@@ -48,7 +48,7 @@ def board(d: Design) -> None:
 
 @shape("clock")
 def clock(d: Design) -> None:
-    """A round dial with two hands."""
+    """Build a clock: a round dial with two hands."""
     hx, hy, h = d.half
     r = min(hy, h / 2)
     d.lathe([(0, -hx), (r, -hx), (r, 0.6 * hx), (0.88 * r, 0.6 * hx)], (0, 0, h / 2), 14, axis="x")
@@ -59,7 +59,7 @@ def clock(d: Design) -> None:
 
 @shape("door")
 def door(d: Design) -> None:
-    """A closed leaf with two panels and a handle."""
+    """Build a closed door with two panels and a handle."""
     hx, hy, h = d.half
     d.box((-0.5 * hx, -hy, 0.0), (0.5 * hx, hy, h))
     for side in (-1, 1):
@@ -70,7 +70,7 @@ def door(d: Design) -> None:
 
 @shape("curtain")
 def curtain(d: Design) -> None:
-    """A curtain with folds below a rod."""
+    """Build a curtain with folds below a rod."""
     hx, hy, h = d.half
     folds = 8
     width = 2 * hy / folds
@@ -82,7 +82,7 @@ def curtain(d: Design) -> None:
 
 @shape("kit")
 def kit(d: Design) -> None:
-    """A flat case with a white cross on its front: first aid, or a defibrillator."""
+    """Build a flat case with a white cross on its front: first aid kit or defibrillator."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (0.8 * hx, hy, h))
     cross = "white" if d.text("cross", "white") == "white" else "red"
@@ -92,7 +92,7 @@ def kit(d: Design) -> None:
 
 @shape("rail")
 def rail(d: Design) -> None:
-    """A coat rack. Variants: wall (a board with hooks), tree (a pole on a foot)."""
+    """Build a coat rack. Variants: wall (a board with hooks), tree (a pole on a foot)."""
     hx, hy, h = d.half
     if d.variant == "tree":
         r = min(hx, hy)

@@ -9,7 +9,7 @@ from lodestar_sim.worlds.shapes.design import Design, shape
 
 @shape("chair")
 def chair(d: Design) -> None:
-    """A chair. Variants: wooden, dining (padded), office (star base), folding."""
+    """Build a chair. Variants: wooden, dining (padded), office (star base), folding."""
     if d.variant == "office":
         return _office_chair(d)
     hx, hy, h = d.half
@@ -54,7 +54,7 @@ def _office_chair(d: Design) -> None:
 
 @shape("stool")
 def stool(d: Design) -> None:
-    """A stool. Variants: round (turned), bar (with a foot ring)."""
+    """Build a stool. Variants: round (turned), bar (with a foot ring)."""
     hx, hy, h = d.half
     for sx in (-1, 1):
         for sy in (-1, 1):
@@ -73,7 +73,7 @@ def stool(d: Design) -> None:
 
 @shape("sofa")
 def sofa(d: Design) -> None:
-    """A sofa with seats for `seats` people between two arms; an armchair has one. The front is open."""
+    """Build a sofa with seats for `seats` people between two arms; an armchair has one. The front is open."""
     hx, hy, h = d.half
     seat, arm, back = 0.5 * h, min(0.16, 0.28 * hy), 0.24
     d.box((-hx, -hy, 0.05), (hx, hy, 0.3 * h))
@@ -93,7 +93,7 @@ def sofa(d: Design) -> None:
 
 @shape("bench")
 def bench(d: Design) -> None:
-    """A bench of planks on two trestles; the variant "back" has a back."""
+    """Build a bench of planks on two trestles; the variant "back" has a back."""
     hx, hy, h = d.half
     seat = h if d.variant != "back" else 0.52 * h
     for side in (-1, 1):

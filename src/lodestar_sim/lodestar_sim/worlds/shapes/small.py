@@ -7,7 +7,7 @@ from lodestar_sim.worlds.shapes.design import Design, shape
 
 @shape("box")
 def box(d: Design) -> None:
-    """A box. Variants: carton (taped), crate (slatted, open), plain, tote (plastic with a lid)."""
+    """Build a box. Variants: carton (taped), crate (slatted, open), plain, tote (plastic with a lid)."""
     hx, hy, h = d.half
     if d.variant == "crate":
         t = min(0.02, 0.2 * hx)
@@ -29,7 +29,7 @@ def box(d: Design) -> None:
 
 @shape("book")
 def book(d: Design) -> None:
-    """A book. Variants: standing (its spine to the front), lying."""
+    """Build a book. Variants: standing (its spine to the front), lying."""
     hx, hy, h = d.half
     if d.variant == "lying":
         d.box((-hx, -hy, 0.0), (hx, hy, 0.1 * h))
@@ -45,7 +45,7 @@ def book(d: Design) -> None:
 
 @shape("books")
 def books(d: Design) -> None:
-    """A row of books of different heights; most have the object's colour."""
+    """Build a row of books of different heights; most have the object's colour."""
     hx, hy, h = d.half
     count = d.number("count", 6, 2, 10)
     width = 2 * hy / count
@@ -57,7 +57,7 @@ def books(d: Design) -> None:
 
 @shape("backpack")
 def backpack(d: Design) -> None:
-    """An upright backpack, with a front pocket and two straps."""
+    """Build an upright backpack, with a front pocket and two straps."""
     hx, hy, h = d.half
     d.box((-0.6 * hx, -hy, 0.0), (0.4 * hx, hy, 0.82 * h))
     d.tilted_box((-0.1 * hx, 0.0, 0.86 * h), (0.75 * hx, 1.7 * hy, 0.2 * h), 0.0)
@@ -76,7 +76,7 @@ def backpack(d: Design) -> None:
 
 @shape("suitcase")
 def suitcase(d: Design) -> None:
-    """An upright suitcase on wheels, its handle extended."""
+    """Build an upright suitcase on wheels, its handle extended."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.06), (hx, hy, 0.8 * h))
     for i in range(4):
@@ -90,7 +90,7 @@ def suitcase(d: Design) -> None:
 
 @shape("bear")
 def bear(d: Design) -> None:
-    """A sitting teddy bear."""
+    """Build a sitting teddy bear."""
     hx, hy, h = d.half
     d.ellipsoid((-0.2 * hx, 0, 0.32 * h), (0.7 * hx, 0.65 * hy, 0.32 * h), 8, 5)
     d.ellipsoid((-0.1 * hx, 0, 0.72 * h), (0.62 * hx, 0.58 * hy, 0.22 * h), 8, 5)
@@ -103,14 +103,14 @@ def bear(d: Design) -> None:
 
 @shape("ball")
 def ball(d: Design) -> None:
-    """A ball."""
+    """Build a ball."""
     hx, hy, h = d.half
     d.ellipsoid((0, 0, h / 2), (hx, hy, h / 2), 12, 7)
 
 
 @shape("basket")
 def basket(d: Design) -> None:
-    """An open basket with handles; variant full: with laundry."""
+    """Build an open basket with handles; variant full: with laundry."""
     hx, hy, h = d.half
     t = 0.02
     d.box((-hx, -hy, 0.0), (hx, hy, 0.02))
@@ -123,7 +123,7 @@ def basket(d: Design) -> None:
 
 @shape("shoes")
 def shoes(d: Design) -> None:
-    """A pair of shoes."""
+    """Build a pair of shoes."""
     hx, hy, h = d.half
     for side in (-1, 1):
         y0, y1 = side * hy, side * 0.12 * hy
@@ -134,14 +134,14 @@ def shoes(d: Design) -> None:
 
 @shape("pillow")
 def pillow(d: Design) -> None:
-    """A cushion, or a folded blanket."""
+    """Build a cushion, or a folded blanket."""
     hx, hy, h = d.half
     d.ellipsoid((0, 0, h / 2), (1.2 * hx, 1.2 * hy, h / 2), 8, 5)
 
 
 @shape("bag")
 def bag(d: Design) -> None:
-    """A hand bag: two handles over an open top."""
+    """Build a hand bag: two handles over an open top."""
     hx, hy, h = d.half
     d.box((-0.7 * hx, -0.9 * hy, 0.0), (0.7 * hx, 0.9 * hy, 0.08 * h))
     d.box((-hx, -hy, 0.08 * h), (hx, hy, 0.62 * h))
@@ -154,7 +154,7 @@ def bag(d: Design) -> None:
 
 @shape("phone")
 def phone(d: Design) -> None:
-    """A desk telephone: a sloped body, a screen and a receiver."""
+    """Build a desk telephone: a sloped body, a screen and a receiver."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx, hy, 0.4 * h))
     d.box((-hx, -hy, 0.4 * h), (0.0, hy, 0.7 * h))
@@ -164,7 +164,7 @@ def phone(d: Design) -> None:
 
 @shape("helmet")
 def helmet(d: Design) -> None:
-    """A hard hat with a brim."""
+    """Build a hard hat with a brim."""
     h = d.size[2]
     d.lathe([(1.0, 0.12 * h), (0.95, 0.5 * h), (0.6, 0.9 * h), (0, h)], segments=10)
     d.box((-1.0, -1.0, 0.0), (1.25, 1.0, 0.12 * h))
@@ -172,7 +172,7 @@ def helmet(d: Design) -> None:
 
 @shape("toolbox")
 def toolbox(d: Design) -> None:
-    """A case with a lid and a handle."""
+    """Build a toolbox: a case with a lid and a handle."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx, hy, 0.6 * h))
     d.box((-0.9 * hx, -0.97 * hy, 0.6 * h), (0.9 * hx, 0.97 * hy, 0.78 * h), "black", "plastic")

@@ -7,7 +7,7 @@ from lodestar_sim.worlds.shapes.design import Design, shape
 
 @shape("shelf")
 def shelf(d: Design) -> None:
-    """A shelf: boards between two sides, open in front. Options: boards, back (0 or 1)."""
+    """Build a shelf: boards between two sides, open in front. Options: boards, back (0 or 1)."""
     hx, hy, h = d.half
     t = 0.025
     boards = d.number("boards", 4, 2, 8)
@@ -27,7 +27,7 @@ def shelf(d: Design) -> None:
 
 @shape("rack")
 def rack(d: Design) -> None:
-    """A pallet rack: uprights, beams and decks. Options: levels, bays."""
+    """Build a pallet rack: uprights, beams and decks. Options: levels, bays."""
     hx, hy, h = d.half
     levels, bays = d.number("levels", 3, 1, 6), d.number("bays", 1, 1, 6)
     width = 2 * hy / bays
@@ -49,7 +49,7 @@ def rack(d: Design) -> None:
 
 @shape("cabinet")
 def cabinet(d: Design) -> None:
-    """A closed body. Variants: doors, drawers, plain. Options: doors, drawers."""
+    """Build a cabinet with a closed body. Variants: doors, drawers, plain. Options: doors, drawers."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx - 0.03, hy, h))
     knob = ("gray", "metal")

@@ -7,7 +7,7 @@ from lodestar_sim.worlds.shapes.design import Design, shape
 
 @shape("table")
 def table(d: Design) -> None:
-    """A table. Variants: square (four legs), round (one foot), trestle (two side frames), glass (glass top)."""
+    """Build a table. Variants: square (four legs), round (one foot), trestle (two side frames), glass (glass top)."""
     hx, hy, h = d.half
     if d.variant == "round":
         d.cylinder(0.3 * hx * 2, 0.0, 0.03, segments=12, color="black", material="metal")
@@ -29,7 +29,7 @@ def table(d: Design) -> None:
 
 @shape("desk")
 def desk(d: Design) -> None:
-    """A desk whose user sits on the +x side. Variants: drawers, plain, standing."""
+    """Build a desk whose user sits on the +x side. Variants: drawers, plain, standing."""
     hx, hy, h = d.half
     top = 0.035
     if d.variant == "drawers":
@@ -55,7 +55,7 @@ def desk(d: Design) -> None:
 
 @shape("counter")
 def counter(d: Design) -> None:
-    """A closed kitchen counter with `doors` doors and a worktop. Variant "sink": a basin with a tap."""
+    """Build a closed kitchen counter with `doors` doors and a worktop. Variant "sink": a basin with a tap."""
     hx, hy, h = d.half
     d.box((-hx, -hy + 0.01, 0.08), (hx - 0.04, hy - 0.01, h - 0.04))
     d.box((-hx, -hy + 0.03, 0.0), (hx - 0.09, hy - 0.03, 0.08), "black", "plastic")
@@ -77,7 +77,7 @@ def counter(d: Design) -> None:
 
 @shape("workbench")
 def workbench(d: Design) -> None:
-    """A heavy bench with a lower board."""
+    """Build a heavy bench with a lower board."""
     hx, hy, h = d.half
     d.legs(0.0, 0.08, h - 0.06, "gray", "metal")
     d.box((-hx + 0.02, -hy + 0.02, 0.2), (hx - 0.02, hy - 0.02, 0.23), "gray", "metal")

@@ -10,9 +10,10 @@ from lodestar_sim.worlds.shapes.design import Design, shape
 
 @dataclass(frozen=True)
 class Turning:
-    """Bands of a profile from bottom to top: (radius, height) points as shares of half the width and of the height.
+    """Profile of a surface of revolution, in bands of one colour each, from bottom to top.
 
-    bands: (colour or "", profile); "" is the object's own colour.
+    bands: (colour, points); "" is the object's own colour. Points: (radius, height), as shares of half the
+    object's width and of its height.
     """
 
     bands: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
@@ -81,7 +82,7 @@ TURNINGS: dict[str, Turning] = {
 
 @shape("turned")
 def turned(d: Design) -> None:
-    """A profile of `TURNINGS`, named by the variant; the bin for an unknown variant."""
+    """Build the profile of `TURNINGS` that the variant names; a bin for an unknown variant."""
     hx, _, h = d.half
     turning = TURNINGS.get(d.variant, TURNINGS["bin"])
     for color, profile in turning.bands:
@@ -92,7 +93,7 @@ def turned(d: Design) -> None:
 
 @shape("mug")
 def mug(d: Design) -> None:
-    """A mug with its handle at the +y side; 44 triangles."""
+    """Build a mug with its handle at the +y side; 44 triangles."""
     hx, hy, h = d.half
     d.lathe([(0, 0), (hx, 0), (hx, h), (0.0, 0.9 * h)], segments=8)
     d.box((-0.008, hx * 0.9, 0.25 * h), (0.008, 2 * hy - hx, 0.75 * h))
@@ -100,7 +101,7 @@ def mug(d: Design) -> None:
 
 @shape("cone")
 def cone(d: Design) -> None:
-    """A traffic cone with white bands on a square foot."""
+    """Build a traffic cone with white bands on a square foot."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx, hy, 0.05 * h), "black", "plastic")
     rings = ((0.8, 0.05, ""), (0.56, 0.4, "white"), (0.42, 0.6, ""), (0.28, 0.75, "white"), (0.18, 0.88, ""))
@@ -112,7 +113,7 @@ def cone(d: Design) -> None:
 
 @shape("extinguisher")
 def extinguisher(d: Design) -> None:
-    """A cylinder with a black head and a hose."""
+    """Build a fire extinguisher: a cylinder with a black head and a hose."""
     hx, hy, h = d.half
     r = min(0.8 * hx, hy)
     d.lathe([(0, 0), (r, 0), (r, 0.72 * h), (0.4 * r, 0.84 * h), (0, 0.84 * h)], segments=12)
@@ -125,7 +126,7 @@ def extinguisher(d: Design) -> None:
 
 @shape("plant")
 def plant(d: Design) -> None:
-    """Leaves in the object's colour over a pot of the option's. Variants: bush, palm, cactus."""
+    """Build a plant: leaves in the object's colour over a pot; option pot: its colour. Variants: bush, palm, cactus."""
     hx, hy, h = d.half
     r = min(hx, hy)
     pot = min(0.35 * h, 0.4)
@@ -155,7 +156,7 @@ def plant(d: Design) -> None:
 
 @shape("lamp")
 def lamp(d: Design) -> None:
-    """A foot, a stem and a shade in the object's colour; variants: floor, desk."""
+    """Build a lamp: a foot, a stem and a shade in the object's colour. Variants: floor, desk."""
     hx, hy, h = d.half
     r = min(hx, hy)
     d.cylinder(0.75 * r, 0.0, 0.03, segments=10, color="black", material="metal")

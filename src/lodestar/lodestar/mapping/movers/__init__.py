@@ -1,0 +1,1 @@
+"""Tracks of people, animals and other movers, in images and in ranges."""

@@ -1,0 +1,1 @@
+"""Blocks of voxels, their submaps, the signed distance field, the voxels' instances and meshes."""

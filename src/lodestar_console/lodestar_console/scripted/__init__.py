@@ -1,1 +1,0 @@
-"""A console without a robot: a script in the place of the stack."""

@@ -1,0 +1,1 @@
+"""A console without a robot: a script simulates the stack."""

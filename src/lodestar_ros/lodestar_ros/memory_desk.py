@@ -110,18 +110,16 @@ class MemoryDesk:
             path = export_file(request.path, self._keeper.exports)
         except ValueError as error:
             raise Refused(Codes.BAD_REQUEST, str(error)) from error
-        export_jsonl(store, path)
-        kept = store.identities()
+        kept = export_jsonl(store, path)
         return {**dict.fromkeys(kept, ""), **dict.fromkeys(kept[:1], str(path))}
 
     def _import(self, store: MemoryStore, request: Any) -> dict[int, str]:
-        before = set(store.identities())
         found = import_jsonl(store, _path(request))
         if found.bad_lines:
             line, why = found.bad[0]
             self._node.get_logger().warning(f"{found.bad_lines} lines were left out, first {line}: {why}")
         self._feed.alone(self._feed.chain.recall_places)
-        return dict.fromkeys(sorted(set(store.identities()) - before), "")
+        return dict.fromkeys(found.ids, "")
 
 
 def _remembered(memory: Memory) -> Remembered:

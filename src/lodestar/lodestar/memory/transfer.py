@@ -40,13 +40,13 @@ class _Line(Struct):
 
 @dataclass(frozen=True)
 class Imported:
-    """Result of an import. known: number of memories that were here already.
+    """Result of an import. ids: of the memories added, ascending. known: number of memories that were here already.
 
     forgotten: number of memories that were forgotten here. bad: (line number, fault) of the first 100
     rejected lines; bad_lines: their total number.
     """
 
-    added: int
+    ids: tuple[int, ...]
     known: int
     forgotten: int
     bad_lines: int
@@ -73,13 +73,13 @@ def export_file(name: str, folder: Path) -> Path:
     return path
 
 
-def export_jsonl(store: MemoryStore, path: Path) -> int:
-    """Write all memories to a file that only its owner can read, one JSON value a line. Returns their number.
+def export_jsonl(store: MemoryStore, path: Path) -> tuple[int, ...]:
+    """Write all memories to a file that only its owner can read, one JSON value a line. Returns their ids.
 
     The file appears complete or not at all; an existing file is not replaced (FileExistsError). Vectors are left out,
     because they can be computed from the texts.
     """
-    count = 0
+    ids = []
     with whole_file(path, replace=False) as unfinished, open(unfinished, "wb") as out:
         unfinished.chmod(FILE_MODE)
         out.write(encode({"format": FORMAT, "version": VERSION, "store": store.name}) + b"\n")
@@ -91,8 +91,8 @@ def export_jsonl(store: MemoryStore, path: Path) -> int:
             origin = store.origin_of(identity)
             corrects = store.origin_of(memory.corrects) if memory.corrects else ""
             out.write(encode({"origin": origin, "corrects": corrects, "memory": to_json(memory)}) + b"\n")
-            count += 1
-    return count
+            ids.append(identity)
+    return tuple(ids)
 
 
 def import_jsonl(store: MemoryStore, path: Path) -> Imported:
@@ -101,22 +101,23 @@ def import_jsonl(store: MemoryStore, path: Path) -> Imported:
     Importing a file twice adds nothing. Malformed lines are skipped and reported. Raises OSError if the file
     cannot be read, StoreFull.
     """
-    found = Counter[str]()
+    found, ids = Counter[str](), list[int]()
     bad: list[tuple[int, str]] = []
     for group in _groups(_lines(path)):
         with nullcontext() if len(group) == 1 else store.together():
             for number, text in group:
                 try:
-                    found[_take(store, text)] += 1
+                    found[_take(store, text, ids)] += 1
                 except (ValueError, NoSuchMemory) as error:
                     found["bad"] += 1
                     if len(bad) < _MOST_TOLD:
                         bad.append((number, str(error)))
-    return Imported(found["added"], found["known"], found["forgotten"], found["bad"], tuple(bad))
+    return Imported(tuple(ids), found["known"], found["forgotten"], found["bad"], tuple(bad))
 
 
-def _take(store: MemoryStore, text: str | None) -> str:
-    """Add the memory of a line; return the result: "added", "known", "forgotten" or "head" for the header.
+def _take(store: MemoryStore, text: str | None, ids: list[int]) -> str:
+    """Add the memory of a line, and its id to `ids`. Return the result: "added", "known", "forgotten" or "head" for the
+    header.
 
     Raises BadMemory, ValueError, NoSuchMemory.
     """
@@ -135,7 +136,7 @@ def _take(store: MemoryStore, text: str | None) -> str:
     corrects = store.identity_of(_origin(line.corrects)) if line.corrects else None
     if corrects is not None and not store.has(corrects):
         return "forgotten"  # its text describes a memory that was forgotten
-    store.add(replace(memory, id=0, corrects=corrects or 0), origin=origin)
+    ids.append(store.add(replace(memory, id=0, corrects=corrects or 0), origin=origin))
     return "added"
 
 

@@ -83,7 +83,7 @@ def test_an_import_brings_nothing_back(on_server, milvus, tmp_path):
         store.forget(gone)
     with MemoryStore.open(on_server, fakes.embed, milvus=milvus) as store:
         done = import_jsonl(store, tmp_path / "before.jsonl")
-        assert (done.added, done.known, done.forgotten, done.bad_lines) == (0, 1, 1, 0)
+        assert (len(done.ids), done.known, done.forgotten, done.bad_lines) == (0, 1, 1, 0)
         assert [hit.memory.text for hit in store.search(Request())] == ["stays"]
         assert store.flush() and milvus.texts() == ["stays"] and on_disk(on_server, '"gone"') == []
 

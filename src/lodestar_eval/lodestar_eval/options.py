@@ -67,6 +67,13 @@ def positive_int(text: str) -> int:
     return value
 
 
+def entity_counts(text: str) -> tuple[int, ...]:
+    """Return the sizes of scenes, "300,3000", of at least 25 entities each."""
+    if min(sizes := tuple(positive_int(part) for part in text.split(","))) < 25:
+        raise argparse.ArgumentTypeError(f"{text!r}: a scene has at least 25 entities")
+    return sizes
+
+
 def positive_seconds(text: str) -> float:
     """Return a finite time above 0, seconds."""
     try:

@@ -40,7 +40,7 @@ def record(folder, frames=12):
     return folder
 
 
-def test_a_recording_becomes_a_mesh_instances_and_a_picture(tmp_path, capsys):
+def test_a_recording_becomes_a_mesh_and_instances(tmp_path, capsys):
     import open3d as o3d
 
     folder = record(tmp_path)
@@ -62,7 +62,6 @@ def test_a_recording_becomes_a_mesh_instances_and_a_picture(tmp_path, capsys):
     assert (
         np.ptp(colors[crate], axis=1).min() > 0.1 and np.ptp(colors[wall], axis=1).max() < 0.05
     )  # the colours: tinted, gray
-    assert cv2.imread(str(out / "rgbd.png")).shape[1] > 800
 
 
 @pytest.mark.parametrize("what", ["missing", "empty"])

@@ -91,7 +91,7 @@ def _result(runs: list[Comparison]) -> Result:
         "run",
         "grids agree",
         "entities: both",
-        "live only",
+        "live",
         "headless only",
         "F1",
         "goals",

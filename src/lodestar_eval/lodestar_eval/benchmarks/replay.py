@@ -103,17 +103,7 @@ def result_of(runs: list[ReplayedRun]) -> Result:
         Bar("cells on which the grids agree, mean of the runs", metrics["grids_agree"], _GRIDS),
         Bar("F1 of entities, mean of the runs", metrics["entity_f1"], _ENTITIES),
     )
-    columns = (
-        "run",
-        "grids agree",
-        "entities: both",
-        "live only",
-        "replay only",
-        "F1",
-        "inputs",
-        "lost",
-        "gaps",
-    )
+    columns = ("run", "grids agree", "entities: both", "live", "replay only", "F1", "inputs", "lost", "gaps")
     rows = tuple(
         (
             run.name, f"{run.grid:.3f}", str(run.both), str(run.live), str(run.replayed), f"{run.f1:.3f}",

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lodestar_eval.options import positive_int
-from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
+from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
 if TYPE_CHECKING:
     from lodestar.mapping.semantic_voxels import SemanticVoxelMap
-    from lodestar.perception.frames import RgbdFrame, SegmentedFrame
     from lodestar_eval.recordings import Recording
 
 _RATE_BOUND = 15.0  # bar: frames per second that the map must process (DESIGN section 6)
@@ -39,7 +38,6 @@ class _Mapped:
     seconds: dict[str, list[float]] = field(
         default_factory=lambda: {"segment": [], "geometry": [], "instances": []}
     )
-    example: tuple[RgbdFrame, SegmentedFrame] | None = None
     taken: int = 0
 
 
@@ -52,7 +50,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     except BadRecording as error:
         raise BadOptions(str(error)) from error
     mapped = _map(recording, options.frames, progress)
-    if mapped.taken == 0 or mapped.example is None:
+    if mapped.taken == 0:
         raise BadOptions(f"{options.recording}: no frame could be used: {dict(recording.skipped)}")
     return _result(recording, mapped, folder)
 
@@ -63,7 +61,6 @@ def _map(recording: Recording, limit: int | None, progress: Callable[[str], None
 
     segmenter = parts.geometric_segmenter()
     mapped = _Mapped(parts.voxel_map())
-    most = -1
     for number, frame in enumerate(recording.frames(), 1):
         if limit is not None and number > limit:
             break
@@ -81,8 +78,6 @@ def _map(recording: Recording, limit: int | None, progress: Callable[[str], None
         for stage, seconds in zip(mapped.seconds, np.diff(marks)):
             mapped.seconds[stage].append(float(seconds))
         mapped.taken += 1
-        if len(segmented.detections) > most:
-            most, mapped.example = len(segmented.detections), (frame, segmented)
         if number % 25 == 0:
             progress(f"{number}/{len(recording)} frames, {_confirmed(mapped.voxels)} instances")
     return mapped
@@ -93,15 +88,15 @@ def _confirmed(voxels: SemanticVoxelMap) -> int:
 
 
 def _result(recording: Recording, mapped: _Mapped, folder: Path) -> Result:
+    from lodestar.mapping.voxels.colors import colors_of
     from lodestar.mapping.voxels.mesh import write_ply
-    from lodestar_eval.portrait import instance_colors, save_portrait
 
     mesh = mapped.voxels.mesh()
     owners = mapped.voxels.instances_at(mesh.vertices)
-    write_ply(folder / "instances.ply", mesh.vertices, instance_colors(owners, mesh.colors), mesh.faces)
+    gray = (150 + 0.35 * mesh.colors.mean(1, keepdims=True)).astype(np.uint8).repeat(3, 1)
+    by_instance = np.where((owners > 0)[:, None], colors_of(owners), gray)  # gray: of no instance
+    write_ply(folder / "instances.ply", mesh.vertices, by_instance, mesh.faces)
     write_ply(folder / "colours.ply", mesh.vertices, mesh.colors, mesh.faces)
-    assert mapped.example is not None
-    save_portrait(folder / "rgbd.png", mesh, owners, *mapped.example, title=recording.name)
     warm = {stage: np.array(values[min(5, len(values) - 1) :]) for stage, values in mapped.seconds.items()}
     both = warm["geometry"] + warm["instances"]
     skipped = sum(recording.skipped.values())
@@ -119,10 +114,9 @@ def _result(recording: Recording, mapped: _Mapped, folder: Path) -> Result:
         metrics,
         bars=(Bar("map_rate_hz", metrics["map_rate_hz"], _RATE_BOUND),),
         tables=_tables(recording, mapped),
-        plots=(Plot("rgbd.png", "Segments of one frame; the surfaces mapped, in colour and by instance."),),
         notes=(
-            "`instances.ply` and `colours.ply` are the mesh, coloured by instance and as seen. Times are those of one "
-            "processor, medians over frames; the map's rate is that of geometry and instances, segments apart.",
+            "`instances.ply` and `colours.ply` are the mesh, coloured by instance and as seen, for any viewer. "
+            "Times are those of one processor, medians over frames; the map's rate is that of geometry and instances.",
         ),
     )
 
@@ -148,7 +142,7 @@ def _size(instance: object) -> str:
 
 BENCHMARK = Benchmark(
     "rgbd",
-    "A real RGB-D recording mapped without a detector: mesh, instances, picture.",
+    "A real RGB-D recording mapped without a detector: mesh and instances.",
     _add_options,
     _run,
 )

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lodestar_eval.options import positive_int
-from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
+from lodestar_eval.options import entity_counts, positive_int
+from lodestar_eval.registry import Bar, Benchmark, Result, Table
 
 if TYPE_CHECKING:
     from lodestar_eval.live.selector_surroundings import SelectorSurroundings
@@ -29,26 +29,22 @@ _TEXT = "find the red chair"
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--sizes", default=_SIZES, metavar="N,N", help=f"entities (default {_SIZES})")
+    parser.add_argument(
+        "--sizes", type=entity_counts, default=_SIZES, metavar="N,N", help=f"entities (default {_SIZES})"
+    )
     parser.add_argument("--seconds", type=positive_int, default=20, help="of driving per size (default 20)")
     parser.add_argument("--cancels", type=positive_int, default=10, help="per size (default 10)")
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    try:
-        sizes = [int(size) for size in options.sizes.split(",")]
-    except ValueError:
-        sizes = []
-    if not sizes or min(sizes) < _CHANGES:
-        raise BadOptions(f"--sizes {options.sizes!r}: write numbers of at least {_CHANGES}, such as {_SIZES}")
     metrics: dict[str, float] = {}
     rows = []
-    for size in sizes:
+    for size in options.sizes:
         measured = _measure(size, options.seconds, options.cancels, folder)
         metrics.update({f"{key}.{size}": value for key, value in measured.items()})
         rows.append((str(size), *(f"{1e3 * value:.0f}" for value in measured.values())))
         progress(f"{size} entities: " + ", ".join(f"{k} {1e3 * v:.0f} ms" for k, v in measured.items()))
-    low, high = sizes[0], sizes[-1]
+    low, high = options.sizes[0], options.sizes[-1]
     bars = [
         Bar(f"gap_p99_s at {high}", metrics[f"gap_p99_s.{high}"], _GAP, at_least=False),
         Bar(f"stop_max_s at {high}", metrics[f"stop_max_s.{high}"], _STOP, at_least=False),

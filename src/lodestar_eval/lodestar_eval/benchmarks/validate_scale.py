@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lodestar_eval.options import positive_int
-from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
+from lodestar_eval.options import entity_counts, positive_int
+from lodestar_eval.registry import Bar, Benchmark, Result, Table
 
 if TYPE_CHECKING:
     from lodestar.worldmodel.records import Trace
@@ -26,27 +26,23 @@ _KINDS = 200  # number of different captions
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--sizes", default=_SIZES, metavar="N,N", help=f"entities (default {_SIZES})")
+    parser.add_argument(
+        "--sizes", type=entity_counts, default=_SIZES, metavar="N,N", help=f"entities (default {_SIZES})"
+    )
     parser.add_argument("--traces", type=positive_int, default=2000, help="per size (default 2000)")
     parser.add_argument("--seed", type=int, default=1, help="of scenes and traces (default 1)")
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    try:
-        sizes = [int(size) for size in options.sizes.split(",")]
-    except ValueError:
-        sizes = []
-    if not sizes or min(sizes) < 10:
-        raise BadOptions(f"--sizes {options.sizes!r}: write numbers of at least 10, such as {_SIZES}")
     metrics: dict[str, float] = {}
     rows, refusals = [], []
-    for size in sizes:
+    for size in options.sizes:
         values, wrong = _measure(size, options.traces, np.random.default_rng(options.seed))
         metrics.update({f"{key}.{size}": value for key, value in values.items()})
         rows.append((str(size), *(f"{value:.3f}" for value in values.values())))
         refusals.append((str(size), str(wrong), str(options.traces)))
         progress(f"{size} entities: " + ", ".join(f"{key} {value:.3f}" for key, value in values.items()))
-    high = sizes[-1]
+    high = options.sizes[-1]
     return Result(
         metrics=metrics,
         bars=(

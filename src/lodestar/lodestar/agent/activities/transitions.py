@@ -227,7 +227,7 @@ class Transitions:
             self.outcomes.close(run, Result.COMMITTED)
         if proposal.expert == ASIDE:
             run.text = "Stepped aside; choosing anew."
-            self.redecide(run)
+            self.redecide(run, max(run.errand.passes_until - self._context.now, 0.0))
             return
         pose = self._context.facts.pose
         if pose is not None and math.dist(pose[:2], proposal.goal[:2]) <= LOOP_RETURN_TOLERANCE:

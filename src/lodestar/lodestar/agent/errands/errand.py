@@ -239,6 +239,8 @@ class Errand:
     last_failure: str = ""
     looked_at: str = ""  # why a target was likely at the last goal without a known entity
     retreats: list[np.ndarray] = field(default_factory=list)  # poses tried at this place
+    room_after: float = -math.inf  # when the robot next checks whether it blocks a person, ...
+    passes_until: float = -math.inf  # ... and until when it lets one pass
     recoveries: int = 0
     looks: dict[int, tuple[Look, ...]] = field(default_factory=dict)  # entity id -> diagnostic looks made
     gone: dict[int, GoneThing] = field(default_factory=dict)  # entity id -> target verified gone

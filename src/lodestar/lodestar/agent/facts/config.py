@@ -32,6 +32,11 @@ LOOP_SAME_GOAL_DISTANCE = 0.35  # m within which two goals are the same (ours)
 LOOP_SAME_GOAL_ANGLE = math.radians(38.0)  # rad within which two goals are the same (ours)
 LOOP_PLACE_TRIES = 3  # arrivals that are short of one place, after which it is given up (ours)
 LOOP_RETURN_TOLERANCE = 0.5  # m from the start that count as being back (ours)
+LOOP_HELD_UP = 1.5  # s (stamps) that the robot stands on its drive until it makes room for people (ours)
+LOOP_ROOM_CHECK = 1.0  # s between two checks whether it stands in somebody's way (ours)
+LOOP_LETS_PASS = (
+    8.0  # s for which it leaves a narrow place to a person (ours: some 3 m of walking, and the way aside)
+)
 LOOP_NEAREST_MATCHES = 5  # entities named where the target was not found (ours)
 
 

@@ -25,8 +25,11 @@ from lodestar.agent.errands.errand import UNREACHABLE, UNSURE, Failure, Navigati
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import name_of
 from lodestar.agent.facts.config import (
+    LOOP_HELD_UP,
+    LOOP_LETS_PASS,
     LOOP_RETRY_INTERVAL,
     LOOP_REVIEW_DISTANCE,
+    LOOP_ROOM_CHECK,
     LOOP_SAME_GOAL_DISTANCE,
     LOOP_SETTLE_TIME,
 )
@@ -39,6 +42,7 @@ from lodestar.grid.visibility import line_of_sight
 from lodestar.scene.records import Entity
 from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.outcomes import Result
+from lodestar.worldmodel.passing_places import passing_place
 from lodestar.worldmodel.recovery_places import retreat
 
 # contacts on one drive from which the goal is given up and its failure diagnosed (ours)
@@ -216,6 +220,8 @@ class NavigatingState:
         assert navigation is not None
         if navigation.moved is not None and self._follow_map(run, navigation):
             return
+        if self._makes_room(run, navigation):
+            return
         if navigation.proposal.expert in _OWN:
             return
         if self._is_shown(run, navigation):
@@ -228,6 +234,21 @@ class NavigatingState:
                 self._transitions.redecide(run)
                 return
         self._review(run, navigation)
+
+    def _makes_room(self, run: DirectiveRun, navigation: Navigation) -> bool:
+        """Drive to where a person can pass, if the robot has stopped in their way. Return whether a goal was sent."""
+        facts, now, config = self._context.facts, self._context.now, self._context.config
+        held_up = navigation.accepted and facts.odometer.still_for >= LOOP_HELD_UP
+        if not held_up or navigation.proposal.expert == ASIDE or now < run.errand.room_after:
+            return False
+        run.errand.room_after = now + LOOP_ROOM_CHECK
+        body, travel = config.viewpoints.footprint, config.reach.travel
+        goal = passing_place(facts.known_grid, facts.known_pose, facts.people, body, travel)
+        if goal is None or not self._transitions.go(run, ASIDE, goal, "Making room for a person.").accepted:
+            return False
+        run.errand.passes_until = now + LOOP_LETS_PASS
+        run.errand.room_after = run.errand.passes_until + LOOP_ROOM_CHECK
+        return True
 
     def is_given_up(self, run: DirectiveRun) -> bool:
         """Give up the goal if the navigator is silent or too slow, or if the robot is stuck, caught on an

@@ -1,0 +1,92 @@
+"""Tests that a robot that people hold up in a narrow place lets them pass, and then goes on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from agent_fakes import World, exploring, find, room
+
+from lodestar.agent.errands.commands import SendGoal
+from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
+from lodestar.mapping.movers.mover_tracks import MoverTrack
+
+BEYOND = (8.0, 5.0, 0.0)
+
+
+def with_door() -> OccupancyGrid2D:
+    """Return a room with a wall at x = 5 m and a door of 0.9 m in it, at y = 5 m."""
+    grid = room(resolution=0.05)
+    cells = grid.cells.copy()
+    cells[:, 99:102] = OCCUPIED
+    cells[91:109, 99:102] = 0
+    return OccupancyGrid2D(cells, 0.05, (0.0, 0.0))
+
+
+def person(x: float, stamp: float, speed: float = 0.0) -> MoverTrack:
+    size = np.array([0.5, 0.5, 1.7])
+    place, velocity = np.array([x, 5.0, 0.9]), np.array([speed, 0.0])
+    return MoverTrack(1, "person", "person", place, velocity, size, 0.0, stamp, stamp)
+
+
+class Held(World):
+    """World in which a person stands in the door's other room, and the robot does not drive while one is near."""
+
+    person_x: float | None = 6.6
+    old = 0.0  # s by which tracks are older than the pose
+
+    def advance(self) -> None:
+        tracks = () if self.person_x is None else (person(self.person_x, self.now - self.old),)
+        self.loop.on_movers(tracks)
+        super().advance()
+
+    def _drive(self) -> None:
+        near = self.person_x is not None and 0.0 < self.person_x - self.pose[0] < 2.0
+        if self.goal is None or not (near and self.goal[0] > self.pose[0]):
+            super()._drive()
+
+
+def made(**changes) -> Held:
+    world = Held(answers={"frontier": exploring(BEYOND)}, grid=with_door())
+    for name, value in changes.items():
+        setattr(world, name, value)
+    world.pose = np.array([4.6, 5.0, 0.0])
+    world.loop.on_pose(world.pose, 0.0)
+    world.loop.start(find(), 0.0)
+    return world
+
+
+def asides(world: World) -> list[SendGoal]:
+    return [one for one in world.of(SendGoal) if "room for a person" in one.rationale]
+
+
+def test_it_steps_aside_waits_and_drives_on_once_they_have_passed() -> None:
+    world = made()
+    world.run(5.0, until=lambda: asides(world))
+    (aside,) = asides(world)
+    assert aside.goal[0] < 4.7 and abs(aside.goal[1] - 5.0) > 0.2
+    assert 1.4 <= world.now <= 4.0
+    world.run(3.0)
+    assert world.goal is None  # it waits where it let them pass
+    world.person_x = None
+    world.run(12.0, until=lambda: world.pose[0] > 7.0)
+    assert world.pose[0] > 7.0 and len(asides(world)) == 1
+
+
+def test_while_they_stay_it_tries_again_but_not_at_once() -> None:
+    world = made()
+    world.run(25.0)
+    assert 2 <= len(asides(world)) <= 3
+
+
+@pytest.mark.parametrize("changes", [{"person_x": None}, {"old": 1.5}])
+def test_without_fresh_tracks_it_drives_on(changes) -> None:
+    world = made(**changes)
+    world.run(8.0)
+    assert not asides(world)
+
+
+def test_a_robot_that_drives_is_not_turned_aside() -> None:
+    world = made(person_x=8.5)
+    world.pose = np.array([2.0, 5.0, 0.0])
+    world.run(1.4)
+    assert not asides(world) and world.pose[0] > 2.5

@@ -80,7 +80,8 @@ class MotionInput:
         self._thread.post(lambda: self._loop.on_motion(command, velocity, stamp), slot="motion")
 
     def _on_movers(self, message: MoverTracks) -> None:
-        self._thread.post(lambda: self._loop.on_movers(tracks_from_msg(message)), slot="movers")
+        tracks = tracks_from_msg(message)
+        self._thread.post(lambda: self._loop.on_movers(tracks), slot="movers")
 
     def _on_camera_info(self, message: CameraInfo) -> None:
         stamp = stamp_from_msg(message.header.stamp)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from agent_fakes import World, exploring, find, room
+from agent_fakes import World, entity, exploring, find, proposal, room
 
-from lodestar.agent.errands.commands import SendGoal
+from lodestar.agent.errands.commands import RecordOutcome, SendGoal
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
-from lodestar.mapping.movers.mover_tracks import MoverTrack
+from lodestar.mapping.movers.mover_tracks import FIRST_TRACK, MoverTrack
+from lodestar.selection.decisions import Outcome
+from lodestar.worldmodel.outcomes import Result
 
 BEYOND = (8.0, 5.0, 0.0)
 
@@ -65,17 +67,37 @@ def test_it_steps_aside_waits_and_drives_on_once_they_have_passed() -> None:
     (aside,) = asides(world)
     assert aside.goal[0] < 4.7 and abs(aside.goal[1] - 5.0) > 0.2
     assert 1.4 <= world.now <= 4.0
-    world.run(3.0)
+    world.run(3.5)
     assert world.goal is None  # it waits where it let them pass
     world.person_x = None
     world.run(12.0, until=lambda: world.pose[0] > 7.0)
     assert world.pose[0] > 7.0 and len(asides(world)) == 1
 
 
-def test_while_they_stay_it_tries_again_but_not_at_once() -> None:
+def test_while_they_stay_it_tries_again_and_then_treats_the_way_as_blocked() -> None:
     world = made()
-    world.run(25.0)
-    assert 2 <= len(asides(world)) <= 3
+    world.run(60.0)
+    assert len(asides(world)) == 2
+    ends = [one.outcome for one in world.of(RecordOutcome)]
+    assert Result.ROLLED_BACK in {one.result for one in ends}  # the drive that was held up
+    assert len({one.trace_id for one in ends}) == len(ends)  # every action ends once
+
+
+def test_the_decision_that_they_interrupt_ends_as_preempted() -> None:
+    world = made()
+    world.run(5.0, until=lambda: asides(world))
+    (decision,) = world.decisions
+    assert decision.outcome is Outcome.PREEMPTED
+
+
+def test_whom_it_goes_to_it_does_not_avoid() -> None:
+    track = FIRST_TRACK + 1
+    goal = proposal(*BEYOND, entity_id=track)
+    world = made(answers={"semantic_map": goal})
+    world.mirror.put(entity(track, 6.6, 5.0, "person"))
+    world.targets.scores[track] = 0.9
+    world.run(8.0)
+    assert not asides(world)
 
 
 @pytest.mark.parametrize("changes", [{"person_x": None}, {"old": 1.5}])

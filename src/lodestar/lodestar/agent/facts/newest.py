@@ -223,6 +223,7 @@ class Facts:
         if building.active != self.building.active:
             self._older = self._kept = self.grid_before_jump = self.rested = None
             self._kept_at = self.rested_at = NEVER
+            self.movers = ()
         self.building = building
         if building.floor(self.home_floor) is None:
             self.home_floor = building.active
@@ -244,6 +245,7 @@ class Facts:
         self.grid_heard = self.pose_heard = now
         self.stamp = self.sight = NEVER
         self.pose = self.home = None
+        self.movers = ()
         self.odometer.restart_clock()
         self.contacts = ContactSense()
         self._seen_before = {i: entity.last_seen for i, entity in self.entities.items()}

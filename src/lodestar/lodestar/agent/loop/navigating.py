@@ -26,10 +26,11 @@ from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import name_of
 from lodestar.agent.facts.config import (
     LOOP_HELD_UP,
-    LOOP_LETS_PASS,
     LOOP_RETRY_INTERVAL,
     LOOP_REVIEW_DISTANCE,
     LOOP_ROOM_CHECK,
+    LOOP_ROOM_PLACE,
+    LOOP_ROOM_TRIES,
     LOOP_SAME_GOAL_DISTANCE,
     LOOP_SETTLE_TIME,
 )
@@ -39,6 +40,7 @@ from lodestar.agent.loop.deciding import Inquiry
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection
 from lodestar.geometry.poses import apart
 from lodestar.grid.visibility import line_of_sight
+from lodestar.mapping.movers.mover_tracks import is_track
 from lodestar.scene.records import Entity
 from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.outcomes import Result
@@ -122,7 +124,8 @@ class NavigatorNews:
             return
         run.under_way.navigation = None
         if navigation.proposal.expert == ASIDE:
-            if not self._step_aside(run, navigation.start):
+            self._tools.outcomes.close(run, Result.ROLLED_BACK, why)
+            if navigation.for_person or not self._step_aside(run, navigation.start):
                 self._transitions.redecide(run, LOOP_RETRY_INTERVAL)
             return
         if navigation.proposal.expert == LOOK and run.under_way.case is not None:
@@ -236,18 +239,28 @@ class NavigatingState:
         self._review(run, navigation)
 
     def _makes_room(self, run: DirectiveRun, navigation: Navigation) -> bool:
-        """Drive to where a person can pass, if the robot has stopped in their way. Return whether a goal was sent."""
-        facts, now, config = self._context.facts, self._context.now, self._context.config
+        """Drive to where a person can pass, if the robot has stopped in their way. Return whether a goal was sent.
+
+        It does so a few times at one place; then the way is treated as blocked.
+        """
+        context, errand = self._context, run.errand
+        facts, now, config = context.facts, context.now, context.config
         held_up = navigation.accepted and facts.odometer.still_for >= LOOP_HELD_UP
-        if not held_up or navigation.proposal.expert == ASIDE or now < run.errand.room_after:
+        leads_elsewhere = navigation.proposal.expert in (ASIDE, CHARGER, LOOK)
+        if not held_up or leads_elsewhere or now - errand.room_checked < LOOP_ROOM_CHECK:
             return False
-        run.errand.room_after = now + LOOP_ROOM_CHECK
+        errand.room_checked, pose = now, facts.known_pose
+        tries = sum(apart(pose, one)[0] <= LOOP_ROOM_PLACE for one in errand.made_room)
+        if tries >= LOOP_ROOM_TRIES or is_track(navigation.proposal.entity_id):
+            return False
         body, travel = config.viewpoints.footprint, config.reach.travel
-        goal = passing_place(facts.known_grid, facts.known_pose, facts.people, body, travel)
+        goal = passing_place(facts.known_grid, pose, facts.people, body, travel)
         if goal is None or not self._transitions.go(run, ASIDE, goal, "Making room for a person.").accepted:
             return False
-        run.errand.passes_until = now + LOOP_LETS_PASS
-        run.errand.room_after = run.errand.passes_until + LOOP_ROOM_CHECK
+        context.account.close(Outcome.PREEMPTED, context.search.look(run))
+        assert run.under_way.navigation is not None
+        run.under_way.navigation.for_person = True
+        errand.made_room.append(pose)
         return True
 
     def is_given_up(self, run: DirectiveRun) -> bool:

@@ -105,7 +105,7 @@ class LiftRide:
         "" = wait: the fault is too short so far to end the ride.
         """
         if not self._watch.sees(now, stance):
-            return "I no longer know where I am" if self._watch.is_lost(now) else ""
+            return "I no longer know where I am" if self._watch.is_lost else ""
         if stance.tilt >= STAIR_WALK_BEGUN:
             self._fell = now if self._fell is None else self._fell
             return "I do not stand upright" if now - self._fell > STAIR_WALK_LOST else ""

@@ -9,6 +9,7 @@ from enum import Enum
 import numpy as np
 
 from lodestar.floors.records import Passage, PassageKind
+from lodestar.timing.stamps import AttendedTime
 
 STAIR_WALK_SPEED = 0.25  # m/s; chosen: a third of the walking speed
 STAIR_WALK_LATERAL = 0.10  # m/s, most to the side; chosen
@@ -32,6 +33,7 @@ STAIR_WALK_CLEAR = 0.45  # m that it walks on after it is level again: half its 
 STAIR_WALK_LATE = 1.0  # m beyond the edge without a tilt, after which the flight counts as missing; chosen
 STAIR_WALK_BACK = 0.5  # m that it may slide back; chosen: nearly two steps, more than a pose jumps
 STAIR_WALK_LONGEST = 12.0  # m, longest flight; chosen: 30 steps
+_ATTENDS = 0.2  # s between two updates that count at most; chosen: four periods of the passage desk
 STAIR_WALK_STALLED = 4.0  # s without 5 cm of progress after which it counts as blocked; chosen
 
 
@@ -71,18 +73,24 @@ class StanceWatch:
 
     def __init__(self, fresh: float, lost: float) -> None:
         self._fresh, self._lost = fresh, lost
-        self._known: float | None = None  # time of the last valid stance, or of the first check
+        self._time = AttendedTime(_ATTENDS)
+        self._attended = 0.0  # s
+        self._known = 0.0  # attended time of the last valid stance, or of the first check
+        self.lasts = 0.0  # attended seconds with a valid stance
 
     def sees(self, now: float, stance: Stance) -> bool:
         """Return whether the stance is valid at `now`, and remember the time of the last valid one."""
         is_known = stance.is_known(now, self._fresh)
-        if is_known or self._known is None:
-            self._known = now
+        before, self._attended = self._attended, self._time.at(now)
+        if is_known:
+            self._known = self._attended
+            self.lasts += self._attended - before
         return is_known
 
-    def is_lost(self, now: float) -> bool:
-        """Return whether the last valid stance was more than `lost` seconds ago."""
-        return self._known is not None and now - self._known > self._lost
+    @property
+    def is_lost(self) -> bool:
+        """Return whether the last valid stance was more than `lost` attended seconds ago."""
+        return self._attended - self._known > self._lost
 
 
 class StairWalk:
@@ -100,7 +108,8 @@ class StairWalk:
         self.status, self.why = WalkStatus.WALKING, ""
         self._begun: float | None = None  # start height, once on the flight
         self._ended: float | None = None  # metres along the line at which it was level again
-        self._moved: tuple[float, float] | None = None  # time of the last progress, and metres then
+        # seconds of valid stances until the last progress, and metres then
+        self._moved: tuple[float, float] | None = None
         self._start: float | None = None
         self._farthest = -math.inf  # greatest metres along the line so far
         self._watch = StanceWatch(STAIR_WALK_FRESH, STAIR_WALK_LOST)
@@ -118,15 +127,15 @@ class StairWalk:
         if self.status is not WalkStatus.WALKING:
             return np.zeros(3)
         if not self._watch.sees(now, stance):
-            if self._watch.is_lost(now):
+            if self._watch.is_lost:
                 self.status, self.why = WalkStatus.FAILED, "I no longer know where I am"
             return np.zeros(3)
         offset = stance.pose[:2] - self._entry[:2]
         way = float(offset @ self._along)
         beside = float(offset @ (-self._along[1], self._along[0]))
         turned = math.remainder(float(stance.pose[2] - self._entry[2]), math.tau)
-        self._note(now, way, stance)
-        why = self._fault(now, way, beside, turned, stance)
+        self._note(way, stance)
+        why = self._fault(way, beside, turned, stance)
         if why:
             self.status, self.why = WalkStatus.FAILED, why
             return np.zeros(3)
@@ -135,7 +144,7 @@ class StairWalk:
             return np.zeros(3)
         return self._command(beside, turned)
 
-    def _note(self, now: float, way: float, stance: Stance) -> None:
+    def _note(self, way: float, stance: Stance) -> None:
         if self._start is None:
             self._start = stance.height
         if self._begun is None and stance.tilt >= STAIR_WALK_BEGUN:
@@ -144,9 +153,9 @@ class StairWalk:
         if self._begun is not None and self._ended is None and stance.tilt <= STAIR_WALK_LEVEL and rise > 0.3:
             self._ended = way
         if self._moved is None or abs(way - self._moved[1]) > 0.05:
-            self._moved = now, way
+            self._moved = self._watch.lasts, way
 
-    def _fault(self, now: float, way: float, beside: float, turned: float, stance: Stance) -> str:
+    def _fault(self, way: float, beside: float, turned: float, stance: Stance) -> str:
         assert self._moved is not None
         if stance.tilt > STAIR_WALK_STEEPEST:
             return "the steps are too steep for me"
@@ -161,7 +170,7 @@ class StairWalk:
             return "I came off the line of the stairs, and may not turn on them"
         if way > STAIR_WALK_LONGEST:
             return f"the stairs go on beyond {STAIR_WALK_LONGEST:.0f} m"
-        if now - self._moved[0] > STAIR_WALK_STALLED:
+        if self._watch.lasts - self._moved[0] > STAIR_WALK_STALLED:
             place = "on the stairs" if self.is_on_flight else "at the stairs"
             return f"something is in the way {place}"
         return ""

@@ -1,4 +1,4 @@
-"""Comparison of stamps, and timers that run on stamps: from the last event, or in fixed phases.
+"""Comparison of stamps, timers that run on stamps: from the last event, or in fixed phases; attended time.
 
 After the clock was set back, timers recover within one period at most. Other classes that store stamps have a
 `restart_clock`, which their node calls (`LodestarNode.timed`).
@@ -100,3 +100,20 @@ class CarriedStamp:
     def now(self) -> float:
         """Return the time of the source's clock in seconds; -inf before the first stamp."""
         return self._ahead + self._steady()
+
+
+class AttendedTime:
+    """Time in which its owner looked: of each gap between two looks, at most `most` seconds count.
+
+    So what is due while the owner itself was stopped, on an overloaded computer, is looked at before it is late.
+    """
+
+    def __init__(self, most: float) -> None:
+        self._most, self._sum = most, 0.0
+        self._last: float | None = None
+
+    def at(self, now: float) -> float:
+        """Return the seconds that count until a look at `now` seconds; 0 at the first look."""
+        self._sum += 0.0 if self._last is None else min(max(now - self._last, 0.0), self._most)
+        self._last = now
+        return self._sum

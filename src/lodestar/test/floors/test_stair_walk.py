@@ -100,8 +100,27 @@ def test_it_stands_while_no_pose_comes_and_gives_up_in_the_end(way: float, age: 
     for tick in range(20):
         lost = replace(stance(pose, 0.0), stamp=stamp)
         assert not walk.update(100.0 + tick * TICK, lost).any()
-    assert not walk.update(100.0 + STAIR_WALK_LOST + TICK, lost).any()
+    for tick in range(20, round(STAIR_WALK_LOST / TICK) + 3):
+        assert not walk.update(100.0 + tick * TICK, lost).any()
     assert walk.status is WalkStatus.FAILED and "where I am" in walk.why
+
+
+@given(
+    gaps=st.lists(st.tuples(st.floats(-0.2, 4.0), st.floats(0.0, 20.0)), min_size=1, max_size=6),
+    finds=st.booleans(),
+)
+@settings(max_examples=25, deadline=None)
+def test_its_own_stops_on_a_busy_computer_do_not_end_it(gaps, finds) -> None:
+    walk, now, way = StairWalk(flight(0.0), 1), 0.0, -0.5
+    for at, seconds in sorted(gaps):
+        while way < at:
+            now, way = now + TICK, way + 0.25 * TICK
+            walk.update(now, stance(np.array([way, 0.0, 0.0]), 0.0))
+        now += seconds  # the process stood; the clock is heard before the transforms, or after them
+        if finds:
+            walk.update(now, replace(stance(np.array([way, 0.0, 0.0]), 0.0), stamp=now - seconds))
+        walk.update(now, stance(np.array([way, 0.0, 0.0]), 0.0))
+    assert walk.status in (WalkStatus.WALKING, WalkStatus.DONE), walk.why
 
 
 @given(beside=st.floats(0.3, 2.0), right=st.booleans(), turned=st.floats(-3.0, 3.0))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodestar.timing.stamps import CarriedStamp, NewestStamp, Periodic, Phased
+from lodestar.timing.stamps import AttendedTime, CarriedStamp, NewestStamp, Periodic, Phased
 
 STAMPS = np.arange(60) * 0.1 + 0.02
 
@@ -81,3 +82,10 @@ def test_a_stamp_is_carried_on_by_the_steady_clock_whatever_the_offset(stamp, pa
     clock.take(stamp)
     steady[0] += passed
     assert abs(clock.now - stamp - passed) < 1e-6
+
+
+def test_of_a_gap_between_two_looks_only_a_part_counts() -> None:
+    time = AttendedTime(0.5)
+    assert [time.at(now) for now in (7.0, 7.2, 7.7, 60.0, 59.0, 59.1)] == pytest.approx(
+        [0.0, 0.2, 0.7, 1.2, 1.2, 1.3]
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -10,6 +11,7 @@ from lodestar.assembly import parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.language.directive import Directive
 from lodestar.models.phrases import PhraseBook
+from lodestar.timing.stamps import AttendedTime
 from lodestar_ros.battery import BatteryConfig, BatteryInput
 from lodestar_ros.client_watch import ClientConfig, ClientWatch
 from lodestar_ros.clocks import PatientClock
@@ -43,6 +45,7 @@ BEAT_PERIOD = 0.05  # s of real time between heartbeats (ADR 0003)
 FEEDBACK_PERIOD = 0.5  # s of real time between two feedback messages; chosen
 # s of real time after which a stopped clock is continued (PatientClock); chosen
 CLOCK_PATIENCE = 10.0
+BEAT_LOST = 0.5  # s of this node's own stops that count as absence of a client; chosen
 # s without an answer of the loop's thread, after which motion is refused (ADR 0002)
 LOOP_PATIENCE = 3.0
 
@@ -88,7 +91,8 @@ class GoalSelectorNode(LodestarNode):
         )
         parse, reading = parts.directive_parser(), make_reading_desk(self, config)
         desk = PictureDesk(self.shared.pictures)
-        watch = ClientWatch(self, "follow_directive", declare_config(self, ClientConfig, "client."))
+        client, attended = declare_config(self, ClientConfig, "client."), AttendedTime(BEAT_LOST)
+        watch = ClientWatch(self, "follow_directive", client, lambda: attended.at(time.monotonic()))
         self._server = DirectiveServer(
             self, loop, thread, parse, clock.now, self._on_started, self._on_stop, desk, watch, reading
         )

@@ -47,6 +47,7 @@ def main(arguments: list[str] | None = None, began: float | None = None) -> int:
         options.page = _open_page(options.console, line)
         return _run(options, line, began)
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second press would tear the report
         return _unfinished(
             options, line, "Interrupted before the search began; everything is stopped.", EXIT_INTERRUPTED
         )

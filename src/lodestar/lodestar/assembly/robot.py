@@ -302,7 +302,6 @@ class HeadlessRobot:
         self.world.building = self.map.building
         self.world.tick(now)
         self.map.follow_ways(self.world.ways)
-        self.loop.on_movers(self.map.plan.movers.tracks())
         self._give_grid()
         with self._stages("loop"):
             commands = self.loop.tick(now)

@@ -40,7 +40,6 @@ from lodestar.agent.errands.errand import (
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import counted, name_of
 from lodestar.agent.facts.config import (
-    LOOP_LETS_PASS,
     LOOP_NEAREST_MATCHES,
     LOOP_RETURN_TOLERANCE,
     LOOP_STUCK_ANGLE,
@@ -227,9 +226,8 @@ class Transitions:
         if not proposal.entity_id:
             self.outcomes.close(run, Result.COMMITTED)
         if proposal.expert == ASIDE:
-            lets_pass = navigation.for_person
-            run.text = "Letting a person pass." if lets_pass else "Stepped aside; choosing anew."
-            self.redecide(run, LOOP_LETS_PASS if lets_pass else 0.0)
+            run.text = "Stepped aside; choosing anew."
+            self.redecide(run)
             return
         pose = self._context.facts.pose
         if pose is not None and math.dist(pose[:2], proposal.goal[:2]) <= LOOP_RETURN_TOLERANCE:

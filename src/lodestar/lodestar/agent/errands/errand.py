@@ -135,7 +135,7 @@ class Navigation:
     shortened: the goal was replaced by the robot's position when it could face the target there. passed: the
     place to view from the goal was observed, and the next goal is being chosen. facing: entity that the robot
     faces while driving, 0 = none, and the stamp since which it does. moved: (3,), new position of the goal
-    after a loop closure, None = unchanged. for_person: the goal is a place where a person can pass.
+    after a loop closure, None = unchanged.
     """
 
     epoch: int
@@ -149,7 +149,6 @@ class Navigation:
     passed: bool = False
     facing: tuple[int, Stamp] = (0, NEVER)
     moved: np.ndarray | None = None
-    for_person: bool = False
 
 
 @dataclass(frozen=True)
@@ -240,8 +239,6 @@ class Errand:
     last_failure: str = ""
     looked_at: str = ""  # why a target was likely at the last goal without a known entity
     retreats: list[np.ndarray] = field(default_factory=list)  # poses tried at this place
-    room_checked: float = -math.inf  # when the robot last checked whether it blocks a person
-    made_room: list[np.ndarray] = field(default_factory=list)  # poses (3,) from which it made room for one
     recoveries: int = 0
     looks: dict[int, tuple[Look, ...]] = field(default_factory=dict)  # entity id -> diagnostic looks made
     gone: dict[int, GoneThing] = field(default_factory=dict)  # entity id -> target verified gone

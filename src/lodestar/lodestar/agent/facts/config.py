@@ -32,11 +32,6 @@ LOOP_SAME_GOAL_DISTANCE = 0.35  # m within which two goals are the same (ours)
 LOOP_SAME_GOAL_ANGLE = math.radians(38.0)  # rad within which two goals are the same (ours)
 LOOP_PLACE_TRIES = 3  # arrivals that are short of one place, after which it is given up (ours)
 LOOP_RETURN_TOLERANCE = 0.5  # m from the start that count as being back (ours)
-LOOP_HELD_UP = 1.5  # s (stamps) that the robot stands on its drive until it makes room for people (ours)
-LOOP_ROOM_CHECK = 1.0  # s between two checks whether it stands in somebody's way (ours)
-LOOP_LETS_PASS = 5.0  # s for which it stands where a person can pass (ours: some 4 m of walking)
-LOOP_ROOM_TRIES = 2  # times that it makes room at one place, ... (ours: then the way counts as blocked)
-LOOP_ROOM_PLACE = 1.0  # m; ... which is one within this distance (ours)
 LOOP_NEAREST_MATCHES = 5  # entities named where the target was not found (ours)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,7 +14,6 @@ from lodestar.floors.records import UNKNOWN, Building, Passage, PassageKind
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.mapping.movers.mover_tracks import MoverTrack
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState, Region
 
@@ -154,7 +153,6 @@ class Odometer:
 
 
 _DETOUR = 1.5  # path length over straight distance on another floor, which is not planned; chosen
-_TRACKED = 1.0  # s for which a track of a mover counts; chosen: two images
 _OLDER = 1.0  # s before a pose jump, at which no grid shows it yet
 
 
@@ -181,7 +179,6 @@ class Facts:
     mirror: SceneMirror | None = None  # of the robot's floor
     whole: SceneMirror | None = None  # of all floors
     building: Building = field(default_factory=Building)
-    movers: Sequence[MoverTrack] = ()  # people and animals, newest tracks
     sight: Stamp = NEVER
     sighted_until: float = 0.0  # metres driven when the newest image became RECOVERY_DRIVE_BLIND old
     grid_before_jump: OccupancyGrid2D | None = None
@@ -223,7 +220,6 @@ class Facts:
         if building.active != self.building.active:
             self._older = self._kept = self.grid_before_jump = self.rested = None
             self._kept_at = self.rested_at = NEVER
-            self.movers = ()
         self.building = building
         if building.floor(self.home_floor) is None:
             self.home_floor = building.active
@@ -245,22 +241,11 @@ class Facts:
         self.grid_heard = self.pose_heard = now
         self.stamp = self.sight = NEVER
         self.pose = self.home = None
-        self.movers = ()
         self.odometer.restart_clock()
         self.contacts = ContactSense()
         self._seen_before = {i: entity.last_seen for i, entity in self.entities.items()}
         self._older = self._kept = self.grid_before_jump = self.rested = None
         self._kept_at = self.rested_at = NEVER
-
-    @property
-    def people(self) -> np.ndarray:
-        """Return the movers tracked within _TRACKED of the newest pose as rows (N, 4): x, y in map, metres, and vx, vy,
-        m/s.
-        """
-        rows = [
-            (*m.place[:2], *m.velocity) for m in self.movers if abs(self.stamp.seconds - m.stamp) <= _TRACKED
-        ]
-        return np.array(rows, np.float64).reshape(-1, 4)
 
     def last_seen(self, entity: Entity) -> Stamp:
         """Return the stamp at which the entity was last observed; NEVER if that was before the clock restarted."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -51,7 +50,6 @@ from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.checks import check_directive
 from lodestar.language.directive import Directive
-from lodestar.mapping.movers.mover_tracks import MoverTrack
 from lodestar.memory.answer import AnswerOutcome
 from lodestar.perception.lookout import VocabularyReport
 from lodestar.scene.mirror import SceneMirror
@@ -276,10 +274,6 @@ class DecisionLoop:
         noticed.
         """
         self._context.facts.sight = max(self._context.facts.sight, Stamp(stamp))
-
-    def on_movers(self, tracks: Sequence[MoverTrack]) -> None:
-        """Store the newest tracks of people and animals; the robot makes room for those whose way it blocks."""
-        self._context.facts.movers = tracks
 
     def on_vocabulary(self, report: VocabularyReport) -> None:
         """Store perception's report on the words it can name, in answer to `LookFor` or unasked."""

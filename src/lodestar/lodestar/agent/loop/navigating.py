@@ -25,12 +25,8 @@ from lodestar.agent.errands.errand import UNREACHABLE, UNSURE, Failure, Navigati
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import name_of
 from lodestar.agent.facts.config import (
-    LOOP_HELD_UP,
     LOOP_RETRY_INTERVAL,
     LOOP_REVIEW_DISTANCE,
-    LOOP_ROOM_CHECK,
-    LOOP_ROOM_PLACE,
-    LOOP_ROOM_TRIES,
     LOOP_SAME_GOAL_DISTANCE,
     LOOP_SETTLE_TIME,
 )
@@ -40,11 +36,9 @@ from lodestar.agent.loop.deciding import Inquiry
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection
 from lodestar.geometry.poses import apart
 from lodestar.grid.visibility import line_of_sight
-from lodestar.mapping.movers.mover_tracks import is_track
 from lodestar.scene.records import Entity
 from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.outcomes import Result
-from lodestar.worldmodel.passing_places import passing_place
 from lodestar.worldmodel.recovery_places import retreat
 
 # contacts on one drive from which the goal is given up and its failure diagnosed (ours)
@@ -124,8 +118,7 @@ class NavigatorNews:
             return
         run.under_way.navigation = None
         if navigation.proposal.expert == ASIDE:
-            self._tools.outcomes.close(run, Result.ROLLED_BACK, why)
-            if navigation.for_person or not self._step_aside(run, navigation.start):
+            if not self._step_aside(run, navigation.start):
                 self._transitions.redecide(run, LOOP_RETRY_INTERVAL)
             return
         if navigation.proposal.expert == LOOK and run.under_way.case is not None:
@@ -223,8 +216,6 @@ class NavigatingState:
         assert navigation is not None
         if navigation.moved is not None and self._follow_map(run, navigation):
             return
-        if self._makes_room(run, navigation):
-            return
         if navigation.proposal.expert in _OWN:
             return
         if self._is_shown(run, navigation):
@@ -237,31 +228,6 @@ class NavigatingState:
                 self._transitions.redecide(run)
                 return
         self._review(run, navigation)
-
-    def _makes_room(self, run: DirectiveRun, navigation: Navigation) -> bool:
-        """Drive to where a person can pass, if the robot has stopped in their way. Return whether a goal was sent.
-
-        It does so a few times at one place; then the way is treated as blocked.
-        """
-        context, errand = self._context, run.errand
-        facts, now, config = context.facts, context.now, context.config
-        held_up = navigation.accepted and facts.odometer.still_for >= LOOP_HELD_UP
-        leads_elsewhere = navigation.proposal.expert in (ASIDE, CHARGER, LOOK)
-        if not held_up or leads_elsewhere or now - errand.room_checked < LOOP_ROOM_CHECK:
-            return False
-        errand.room_checked, pose = now, facts.known_pose
-        tries = sum(apart(pose, one)[0] <= LOOP_ROOM_PLACE for one in errand.made_room)
-        if tries >= LOOP_ROOM_TRIES or is_track(navigation.proposal.entity_id):
-            return False
-        body, travel = config.viewpoints.footprint, config.reach.travel
-        goal = passing_place(facts.known_grid, pose, facts.people, body, travel)
-        if goal is None or not self._transitions.go(run, ASIDE, goal, "Making room for a person.").accepted:
-            return False
-        context.account.close(Outcome.PREEMPTED, context.search.look(run))
-        assert run.under_way.navigation is not None
-        run.under_way.navigation.for_person = True
-        errand.made_room.append(pose)
-        return True
 
     def is_given_up(self, run: DirectiveRun) -> bool:
         """Give up the goal if the navigator is silent or too slow, or if the robot is stuck, caught on an

@@ -5,6 +5,7 @@ import subprocess
 import threading
 from concurrent.futures import Future
 from dataclasses import replace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -23,11 +24,13 @@ from lodestar_console.board import past
 from lodestar_console.board.board import Board
 from lodestar_console.intake import convert, health, knowledge
 from lodestar_console.intake.remembered import MemoryWatch
+from lodestar_console.intake.story import Story
 from lodestar_console.intake.story_book import StoryBook
 from lodestar_console.intake.views import stamp_of
 from lodestar_console.intake.worker import KeyedWorker
 from lodestar_interfaces import msg
 from lodestar_interfaces.srv import ManageMemory
+from lodestar_ros import qos
 from lodestar_ros.codec import BadMessage
 from lodestar_ros.conversions import header, stamp_to_msg
 from lodestar_ros.conversions_sensors import cloud_to_msg, image_to_msg
@@ -305,3 +308,10 @@ def test_a_node_is_told_by_its_liveliest_input():
     life.status = DiagnosticStatus(values=[KeyValue(key=key, value=value) for key, value in values.items()])
     told = health._node("mapping", life, True)
     assert (told.rate, told.age) == (15.0, 0.1)
+
+
+def test_the_restarts_that_several_keepers_latch_are_all_heard():
+    asked, node = {}, MagicMock()
+    node.listen = lambda kind, topic, take, profile: asked.update({topic: profile})
+    Story(node, Board(), MagicMock())
+    assert asked["restarts"].depth > 10 and qos.unheard_because(qos.LATCHED, asked["restarts"]) == ""

@@ -186,8 +186,8 @@ class _Asker:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         ids = [identity for identity, _ in images]
         for identity, session in images:
-            future = client.call_async(GetKeyframe.Request(id=int(identity), session_id=session))
-            found = future.result() if wait(self._node, future, _CANCEL_TIMEOUT) else None
+            request = GetKeyframe.Request(id=int(identity), session_id=session)
+            found = _called(self._node, client, request, _CANCEL_TIMEOUT, repeat=True)
             if found is None or found.error_code:
                 print(f"  picture {identity}: {found.error_msg if found else 'no answer'}")
                 continue
@@ -206,7 +206,11 @@ class _Desk:
 
     def run(self, request: Any, confirmed: bool) -> int:
         """Send the request, print the outcome and return the exit status."""
-        if not self._client.wait_for_service(_SERVER_TIMEOUT):
+        # repeated until the memory answers, so that the answer to the change, sent once, is not lost;
+        # it is refused, because its time ends before it begins
+        nothing = ManageMemory.Request(what=_KINDS.LIST)
+        nothing.from_stamp.sec, nothing.to_stamp.sec = 2, 1
+        if not self._client.wait_for_service(_SERVER_TIMEOUT) or self._call(nothing, repeat=True) is None:
             return _gone(self._node)
         response = self._call(request)
         if response is None:
@@ -238,16 +242,24 @@ class _Desk:
         print(f"{_DONE[request.what]} {_counted(response.count)}{ids}{to}.")
         return 0
 
-    def _call(self, request: Any) -> Any:
-        future = self._client.call_async(request)
+    def _call(self, request: Any, repeat: bool = False) -> Any:
         of_file = request.what in (_KINDS.EXPORT, _KINDS.IMPORT)
-        ends = heard = time.monotonic()
-        ends += _FILE_TIMEOUT if of_file else _CALL_TIMEOUT
-        while not future.done() and time.monotonic() < min(ends, heard + _LOST_AFTER):
-            wait(self._node, future, _STEP)
-            if self._client.service_is_ready():
-                heard = time.monotonic()
-        return future.result() if future.done() else None
+        return _called(self._node, self._client, request, _FILE_TIMEOUT if of_file else _CALL_TIMEOUT, repeat)
+
+
+def _called(node: Node, client: Any, request: Any, seconds: float, repeat: bool = False) -> Any:
+    """Return the first response to a request, None if the server does not answer in time, or is gone.
+
+    repeat: send it again until it is answered; the first answers may be lost (see `sent_goal`).
+    """
+    sent, heard = [client.call_async(request)], time.monotonic()
+    ends = heard + seconds
+    while not any(one.done() for one in sent) and time.monotonic() < min(ends, heard + _LOST_AFTER):
+        if not wait(node, sent[-1], _STEP) and repeat:
+            sent.append(client.call_async(request))
+        if client.service_is_ready():
+            heard = time.monotonic()
+    return next((one.result() for one in sent if one.done()), None)
 
 
 _DONE = {

@@ -35,7 +35,7 @@ from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
 from lodestar_interfaces.srv import GetInstances
 from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.load_again import LoadAgain
-from lodestar_ros.map_actions import PATIENCE, TIMEOUT, Codes, RemoteAction, path_of, put_on, serve
+from lodestar_ros.map_actions import PATIENCE, TIMEOUT, Codes, RemoteAction, done_on, path_of, put_on, serve
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
 from lodestar_ros.remote_map_parts import RemotePart
@@ -195,7 +195,9 @@ class MapFiles:
         return undo
 
     def _tell_followers(self) -> None:
+        """Publish the loaded scene, and wait for that. Raises Refused if the worker does it much later."""
         self._on_worker(lambda: self._loaded(self._scene.flush()))
+        done_on(self._on_worker, lambda: None, "scene_dictionary")
 
     def _export(self, job: Job) -> dict[str, Any]:
         """Export the entities or the voxels to a file; return fields of the result. Runs on the action's worker."""

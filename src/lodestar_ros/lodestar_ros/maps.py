@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
+from lodestar_ros.sent_goal import SentGoal
 from lodestar_ros.terminal import command_line, not_heard, parse, terminal_node, wait
 
 SERVER = "scene_dictionary"
@@ -57,13 +59,13 @@ def _run(node: Node, what: str, action_type: Any, goal: Any) -> int:
         print(f"{SERVER} did not answer. {not_heard(node)}", file=sys.stderr)
         return EXIT_NO_SERVER
     heard = [time.monotonic()]
-    sent = client.send_goal_async(goal, feedback_callback=lambda _: heard.append(time.monotonic()))
-    if not _done(node, sent, heard):
+    sent = SentGoal(client, action_type, goal, lambda _: heard.append(time.monotonic()))
+    if not sent.wait(partial(wait, node), _SILENCE):
         return _gone()
-    if not sent.result().accepted:
+    if not sent.answer.result().accepted:
         print(f"{SERVER} is busy with another map", file=sys.stderr)
         return EXIT_FAILED
-    finished = sent.result().get_result_async()
+    finished = sent.answer.result().get_result_async()
     if not _done(node, finished, heard):
         return _gone()
     result = finished.result().result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from lodestar.memory.transfer import export_file, export_jsonl, import_jsonl
 from lodestar_interfaces.msg import Remembered
 from lodestar_interfaces.srv import ManageMemory
 from lodestar_ros.conversions import point_to_msg, stamp_from_msg, stamp_to_msg
-from lodestar_ros.memory_feed import MemoryFeed
+from lodestar_ros.memory_feed import MEMORY_POSE_PERIOD, MemoryFeed
 from lodestar_ros.memory_keeper import MemoryKeeper
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.services import ServiceWorker
@@ -21,6 +22,7 @@ from lodestar_ros.workers import Refused
 
 Codes = ManageMemory.Response
 SHOWN_IDS, SHOWN_TEXTS = 100, 20
+TELL_TRIES = 6  # looks for the pose at an operator's word, one per period of the poses: about a second
 
 
 _ERRORS: dict[type[Exception], int] = {
@@ -96,14 +98,16 @@ class MemoryDesk:
         return {store.correct(ids[0], request.text): ""}
 
     def _tell(self, store: MemoryStore, request: Any) -> dict[int, str]:
-        kept: list[int] = []
+        kept, stamp = list[int | None](), self._node.now
         try:
-            self._feed.alone(lambda: kept.append(self._feed.chain.take_word(self._node.now, request.text)))
+            while not kept or (kept[-1] is None and len(kept) < TELL_TRIES):
+                time.sleep(MEMORY_POSE_PERIOD if kept else 0.0)
+                self._feed.alone(lambda: kept.append(self._feed.chain.take_word(stamp, request.text)))
         except ValueError as error:
             raise Refused(Codes.BAD_REQUEST, str(error)) from error
-        if not kept[0]:
+        if not kept[-1]:
             raise Refused(Codes.LOST, "the robot does not know where it is: nothing is remembered now")
-        return {kept[0]: ""}
+        return {kept[-1]: ""}
 
     def _export(self, store: MemoryStore, request: Any) -> dict[int, str]:
         try:

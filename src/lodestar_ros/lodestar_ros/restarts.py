@@ -18,7 +18,7 @@ class RestartNotices:
 
     def __init__(self, node: LodestarNode) -> None:
         self._heard: dict[str, tuple[float, str]] = {}
-        node.listen(NodeRestart, "restarts", self._on_restart, qos.LATCHED)
+        node.listen(NodeRestart, "restarts", self._on_restart, qos.HISTORY)
 
     def _on_restart(self, message: NodeRestart) -> None:
         self._heard[message.node] = (time.monotonic(), message.text)

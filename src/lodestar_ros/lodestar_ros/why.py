@@ -25,8 +25,9 @@ from lodestar_ros.decision_history import Episode, episodes, why
 from lodestar_ros.terminal import command_line, not_heard, parse, terminal_node
 
 # Timeouts in seconds of wall time.
-_LISTEN_AT_MOST = 5.0  # to wait for a goal selector
+_LISTEN_AT_MOST = 15.0  # to wait for a goal selector
 _QUIET = 0.5  # without a message, after which all kept messages have arrived
+_LATE = 5.0  # likewise while the newest action lacks its trace; a refused proposal has none
 EXIT_NOTHING, EXIT_USAGE, EXIT_GONE = 1, 2, 3
 
 
@@ -115,7 +116,8 @@ def _heard(node: rclpy.node.Node) -> tuple[list[Record], bool]:
     begun = time.monotonic()
     while time.monotonic() - begun < _LISTEN_AT_MOST:
         rclpy.spin_once(node, timeout_sec=0.1)
-        if records and time.monotonic() - heard_at[0] > _QUIET:
+        whole = all(episode.trace for episode in episodes(records)[-1:])
+        if records and time.monotonic() - heard_at[0] > (_QUIET if whole else _LATE):
             break
     there = bool(records) or node.count_publishers("goal_selector/traces") > 0
     return sorted(records, key=lambda record: getattr(record, "epoch", 0)), there

@@ -17,7 +17,7 @@ def told(capsys, *answers):
     """Return exit status and output of a request to forget, for given answers of the memory."""
     desk, left = _Desk.__new__(_Desk), list(answers)
     desk._client = SimpleNamespace(wait_for_service=lambda seconds: True)
-    desk._call = lambda request: left.pop(0)
+    desk._call = lambda request, repeat=False: SimpleNamespace() if repeat else left.pop(0)
     status = desk.run(FORGET, confirmed=True)
     captured = capsys.readouterr()
     return status, captured.out + captured.err
@@ -69,3 +69,21 @@ def test_a_memory_that_dies_while_it_reads_or_writes_a_file_is_not_waited_for(mo
 def test_a_long_export_is_waited_for(monkeypatch):
     waited = Waited(monkeypatch, answers=1800.0, ends=9e9)
     assert waited.desk._call(ManageMemory.Request(what=ManageMemory.Request.EXPORT)) == "done"
+
+
+def test_a_harmless_request_is_repeated_until_the_memory_answers_and_the_change_sent_once(monkeypatch):
+    waited, sent = Waited(monkeypatch, answers=2.0, ends=9e9), []
+    waited.desk._client.wait_for_service = lambda seconds: True
+    lost = SimpleNamespace(done=lambda: False)
+    waited.future.result = lambda: ManageMemory.Response(count=1)
+
+    def call(request):
+        sent.append(request)
+        return waited.future if len(sent) > 2 else lost
+
+    waited.desk._client.call_async = call
+    assert waited.desk.run(ManageMemory.Request(what=ManageMemory.Request.PIN, ids=[1]), False) == 0
+    *asked, change = sent
+    assert change.what == ManageMemory.Request.PIN and len(asked) > 2 and waited.now < 5.0
+    assert {one.what for one in asked} == {ManageMemory.Request.LIST}
+    assert all(one.from_stamp.sec > one.to_stamp.sec > 0 for one in asked)

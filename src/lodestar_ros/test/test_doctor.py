@@ -53,6 +53,7 @@ def told_words(**answer: object) -> Callable[[Observation], Observation]:
     return lambda s: replace(s, vocabulary=VocabularyReport("1", "eyes", **answer))
 
 
+DEAF = ("motion_gate", (0, "", {"blocked": "no heartbeat"}))
 ONE = LocalProcess(9, "memory", "7", "rmw_fastrtps_cpp")
 FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
     "missing_node": (
@@ -181,7 +182,7 @@ FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
         "drops 60 of 100 messages on scan (late)",
     ),
     "no_heartbeat": (
-        lambda s: put(s, "diagnostics", "motion_gate", (0, "", {"blocked": "no heartbeat"})),
+        lambda s: put(put(s, "diagnostics", *DEAF), "before", DEAF[0], DEAF[1][2]),
         "no heartbeat",
     ),
     "shared_memory": (machine(shm_free=60.0), "/dev/shm has 60 MiB"),
@@ -251,6 +252,10 @@ FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
     ),
     "closed_vocabulary": (told_words(names=tuple("abcdefghij")), "a, b, c, d, e, f, g, h and 2 more"),
 }
+
+
+def test_one_status_without_a_heartbeat_is_no_fault() -> None:
+    assert checkup(put(sound(), "diagnostics", *DEAF), INPUTS) == []
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -32,8 +32,12 @@ def test_a_node_that_ended_is_told_with_the_time_and_its_last_word_is_dropped():
     lives = NodeLives()
     says(lives, "a", 0.0, 10.0)
     assert lives.statuses(12.0) == {"memory": (0, "a", {})} and not lives.changes(12.0)
-    assert lives.statuses(17.0) == {}
-    assert lives.changes(17.0)["memory"].silent == pytest.approx(7.0)
+    assert lives.before(12.0) == {"memory": {}}
+    for sent, value in ((10.5, "1"), (11.0, "2")):
+        lives.take("memory", process("a", sent), (0, "a", {"x": value}), sent)
+    assert lives.before(12.0) == {"memory": {"x": "1"}}
+    assert lives.statuses(18.0) == {}
+    assert lives.changes(18.0)["memory"].silent == pytest.approx(7.0)
 
 
 def test_the_late_word_of_a_dead_process_is_not_its_successors():

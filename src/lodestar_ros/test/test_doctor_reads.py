@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from geometry_msgs.msg import TransformStamped
+from std_msgs.msg import Header
+from tf2_msgs.msg import TFMessage
+
+from lodestar_ros.conversions import stamp_to_msg
 from lodestar_ros.doctor.__main__ import main
 from lodestar_ros.doctor.findings import LocalProcess
+from lodestar_ros.doctor.graph import GraphObserver
 from lodestar_ros.doctor.machine import head_of, local_processes
 
 
@@ -58,3 +66,18 @@ def test_the_detector_of_a_profile_is_tried_without_a_stack(
     assert status == 3 and "/nowhere/words.txt" in said
     status, said = tried("{adapter: none}")
     assert status == 3 and "mine.yaml" in said
+
+
+def test_one_message_that_a_busy_computer_delays_is_no_lag() -> None:
+    observer, now = GraphObserver.__new__(GraphObserver), [10.0]
+    observer._now = lambda: now[0]
+    observer._edges, observer._rotations, observer._senders = {}, {}, {}
+    observer._counts, observer._first, observer._newest, observer._ages = Counter(), {}, {}, {}
+    hear, count = observer._frames_of("/tf", False), observer._counter("/scan")
+    for stamp, arrives in ((10.0, 10.1), (11.0, 11.05), (12.0, 14.0)):
+        now[0], header = arrives, Header(stamp=stamp_to_msg(stamp), frame_id="odom")
+        hear(TFMessage(transforms=[TransformStamped(header=header, child_frame_id="base_link")]), {})
+        count(SimpleNamespace(header=header))
+    (edge,) = observer._frame_edges(3.0)
+    assert edge.lag == pytest.approx(0.05) and edge.rate == 1.0
+    assert observer._ages["/scan"] == pytest.approx(0.05)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,8 +23,11 @@ from lodestar.worldmodel.outcomes import (
     Look,
     Result,
 )
-from lodestar.worldmodel.records import Phase
+from lodestar.worldmodel.records import Action, Expectation, Phase, Skill, Trace
+from lodestar_ros import why as module
 from lodestar_ros.why import EXIT_NOTHING, EXIT_USAGE, main, stamp_of
+
+EXPECTED = Expectation(Phase.EXPLORING)
 
 
 def decision(epoch, directive):
@@ -106,6 +110,30 @@ def test_what_came_of_an_action_is_told_with_its_causes(tmp_path, capsys):
     assert "expected AT(entity:7), it is INTERRUPTED(entity:7)" in told
     assert "DOOR_CLOSED 90%, UNKNOWN 10%" in told and "stand and look" in told
     assert "recovery   go round" in told and "corrected" in told
+
+
+@pytest.mark.parametrize("late", [0.2, 2.0, 60.0])
+def test_the_trace_of_the_newest_decision_is_waited_for(monkeypatch, late):
+    """A refused proposal has no trace, so that is not waited for in vain for long."""
+    now, heard = [0.0], {}
+    traced = replace(decision(1, "find the cup"), trace_id="q-t1")
+    trace = Trace("q-t1", 1, 1.0, "x", Action(Skill.TURN), EXPECTED, 0.5)
+    due = {0.3: ("goal_selector/decision", traced), late: ("goal_selector/traces", trace)}
+
+    def spin(node, timeout_sec):
+        now[0] = round(now[0] + timeout_sec, 1)
+        topic, record = due.get(now[0], ("", None))
+        if topic:
+            heard[topic](record)
+
+    monkeypatch.setattr(module.rclpy, "spin_once", spin)
+    monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    for name in ("trace_from_msg", "decision_from_msg", "outcome_from_msg"):
+        monkeypatch.setattr(module, name, lambda record: record)
+    listen = lambda kind, topic, take, profile: heard.__setitem__(topic, take)  # noqa: E731
+    records, answered = module._heard(SimpleNamespace(create_subscription=listen))
+    assert answered and len(records) == (1 if late == 60.0 else 2)
+    assert now[0] == pytest.approx({0.2: 0.9, 2.0: 2.6, 60.0: 5.4}[late], abs=0.2)
 
 
 def test_a_time_of_day_is_of_today():

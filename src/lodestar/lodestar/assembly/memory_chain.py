@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -88,6 +88,8 @@ class MemoryChain:
         self.images = MemoryImages(self.segmenter, self.snapshots)
         self._knows_scene = False
         self._busy = False  # a directive is running
+        # stamp of each event that waits for a pose, in order, and function that keeps it
+        self._unplaced: deque[tuple[float, Callable[[Place], object]]] = deque(maxlen=MEMORY_MAX_WAITING)
         self._deed_stamp = -math.inf
         if store is not None:
             self.use_store(store)
@@ -165,9 +167,10 @@ class MemoryChain:
         """Record the pose (4, 4) of base_link in map; None = the robot is lost."""
         if map_from_base is None:
             self.segmenter.take_pose(stamp, None)
-            return
-        heading = math.atan2(map_from_base[1, 0], map_from_base[0, 0])
-        self.segmenter.take_pose(stamp, map_from_base[:3, 3], heading)
+        else:
+            heading = math.atan2(map_from_base[1, 0], map_from_base[0, 0])
+            self.segmenter.take_pose(stamp, map_from_base[:3, 3], heading)
+        self._place_waiting(stamp)
 
     def take_correction(
         self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray, stamp: float | None = None
@@ -209,9 +212,10 @@ class MemoryChain:
             EventKind.VANISHED, stamp, thing, name_in_words(thing.caption, thing.label),
             "" if region is None else region.label, last_seen=math.nan if place.stamp is None else place.stamp,
         )  # fmt: skip
-        here = self._place(stamp)
-        if here is not None:
-            self._keep(remember_change(change, here))
+        self._keep_change(change)
+
+    def _keep_change(self, change: SceneChange) -> None:
+        self._place(change.stamp, lambda place: self._keep(remember_change(change, place)))
 
     def take_instances(self, delta: InstanceDelta) -> None:
         """Record the instances seen in each image of the delta."""
@@ -282,9 +286,7 @@ class MemoryChain:
             return
         self.snapshots.apply(delta)
         for change in self.changes.take(delta):
-            place = self._place(change.stamp)
-            if place is not None:
-                self._keep(remember_change(change, place))
+            self._keep_change(change)
 
     def take_page(self, delta: SceneDelta) -> None:
         """Process a page of the whole scene, or of missed changes: it updates the known state without creating
@@ -304,6 +306,7 @@ class MemoryChain:
 
     def _begin_map(self, delta: SceneDelta) -> None:
         """Switch to another map, loaded or newly created, and discard all state of the old one."""
+        self._unplaced.clear()
         self.map = map_name_of(delta.map_id, delta.session_id)
         self.segmenter.take_map(self.map)
         self.changes.clear()
@@ -324,9 +327,7 @@ class MemoryChain:
         """Remember the begin or end of a directive."""
         self._busy = not news.outcome
         self._move_for(news.stamp, DRIVING if self._busy else "")
-        place = self._place(news.stamp)
-        if place is not None:
-            self._keep(remember_directive(news, place))
+        self._place(news.stamp, lambda place: self._keep(remember_directive(news, place)))
 
     def take_decision(self, news: DecisionNews) -> None:
         """Remember a decision, and remember it again when its outcome is known.
@@ -337,9 +338,9 @@ class MemoryChain:
         if self._busy:
             target = self.scene.get(news.target) if news.target else None
             self._move_for(news.stamp, purpose_of(news, target))
-        place = self._place(news.stamp)
-        if place is None:
-            return
+        self._place(news.stamp, lambda place: self._keep_decision(news, place))
+
+    def _keep_decision(self, news: DecisionNews, place: Place) -> None:
         memory = remember_decision(news, place, self._things(news.entity_ids))
         epoch, first = self._decision
         identity = self._keep(replace(memory, corrects=first) if first and epoch == news.epoch else memory)
@@ -347,10 +348,9 @@ class MemoryChain:
 
     def take_event(self, event: WorldEvent) -> None:
         """Remember an event of the world model."""
-        place = self._place(event.stamp)
-        if place is None or not event.text:
-            return
-        self._keep(remember_belief(belief_news(event), place, self._things(event.entity_ids)))
+        if event.text:
+            news, things = belief_news(event), self._things(event.entity_ids)
+            self._place(event.stamp, lambda place: self._keep(remember_belief(news, place, things)))
 
     def _things(self, ids: Iterable[int]) -> list[Primitive]:
         found = [self.scene.get(identity) for identity in ids]
@@ -367,20 +367,42 @@ class MemoryChain:
         self._deed_stamp = stamp
         self.segmenter.take_deed(stamp, purpose)
 
-    def take_word(self, stamp: float, text: str) -> int:
-        """Remember an operator's message. Return the id of the memory, 0 if the robot is lost or the memory is
-        queued.
+    def take_word(self, stamp: float, text: str) -> int | None:
+        """Remember an operator's message. Return the id of the memory, 0 if it is queued, None if the robot's
+        place at the stamp is not known (yet).
 
         Raises ValueError for a text without letters.
         """
-        place = self._place(stamp)
-        return 0 if place is None else self._keep(remember_word(stamp, text, place))
+        place = self._place_at(stamp)
+        return None if place is None else self._keep(remember_word(stamp, text, place))
 
-    def _place(self, stamp: float) -> Place | None:
-        """Return the robot's place at a stamp; None while it is lost, and then nothing may be remembered."""
+    def _place(self, stamp: float, keep: Callable[[Place], object]) -> None:
+        """Pass the robot's place at a stamp to `keep`: now or, if no pose is near enough, after later poses.
+
+        If the robot is lost, `keep` is not called, and the event is not remembered.
+        """
+        self._unplaced.append((stamp, keep))
+        self._place_waiting()
+
+    def _place_waiting(self, newest: float | None = None) -> None:
+        """Place the waiting events. newest: stamp of a new pose; only events after it wait longer.
+
+        After the clock went back, events of before do not.
+        """
+        for _ in range(len(self._unplaced)):
+            stamp, keep = event = self._unplaced.popleft()
+            place = self._place_at(stamp)
+            if place is not None:
+                keep(place)
+            elif newest is None or 0.0 < stamp - newest < SEGMENT_CLOCK_JUMP:
+                self._unplaced.append(event)
+            else:
+                self.counts["lost"] += 1
+
+    def _place_at(self, stamp: float) -> Place | None:
+        """Return the robot's place at a stamp; None while it is lost."""
         here = self.segmenter.here(stamp)
         if here is None:
-            self.counts["lost"] += 1
             return None
         region_id, region = self.segmenter.region_at(here.position)
         return Place(

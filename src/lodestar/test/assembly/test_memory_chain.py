@@ -44,10 +44,36 @@ def test_nothing_is_remembered_while_the_robot_is_lost(robot, shelf):
     robot.delta(thing())
     robot.stand(8.0, {1: 500}, lost=True)
     robot.chain.take_directive(DirectiveNews(robot.now, "find the mug"))
-    assert robot.chain.take_word(robot.now, "the mug is mine") == 0
+    assert robot.chain.take_word(robot.now, "the mug is mine") is None
+    robot.stand(0.2, lost=True)
     assert shelf.kept == []
-    assert robot.chain.counts["lost"] == 2
+    assert robot.chain.counts["lost"] == 1
     assert len(robot.chain.looks) == 0, "and its looks do not count"
+
+
+@pytest.mark.parametrize("back", [0.0, 100.0])
+def test_events_wait_for_the_next_pose_in_their_order(robot, shelf, back):
+    """Also after the clock went back, where the newest pose has a later stamp than the event."""
+    robot.now += back
+    robot.stand(1.0)
+    at = robot.now = robot.now - back + 0.7
+    assert robot.chain.take_word(at, "the mug is mine") is None
+    for stamp, outcome in ((at, "preempted"), (at + 0.3, "reached")):
+        news = DecisionNews(stamp, 1, "find the mug", "frontier", "the door is near", outcome=outcome)
+        robot.chain.take_decision(news)
+    robot.chain.tick(at)
+    assert shelf.kept == []
+    robot.stand(0.2)
+    assert [memory.corrects for memory in shelf.kept] == [0, 1] and not robot.chain.counts["lost"]
+
+
+def test_an_event_waits_for_no_pose_for_ever(robot, shelf):
+    robot.stand(1.0)
+    for epoch, stamp in ((1, robot.now + 50.0), (2, robot.now)):
+        news = DecisionNews(stamp, epoch, "find the mug", "frontier", "the door is near", outcome="reached")
+        robot.chain.take_decision(news)
+    robot.stand(0.2)
+    assert robot.chain.counts["lost"] == 1 and [memory.facts["epoch"] for memory in shelf.kept] == ["2"]
 
 
 def test_a_full_disk_makes_memories_wait_and_then_all_are_kept_in_order(robot, shelf):

@@ -42,7 +42,7 @@ class Story:
             (msg.TraceOutcome, "outcomes", qos.HISTORY, self._record(outcome_from_msg)),
             (msg.WorldEvent, "world_events", qos.HISTORY, self._take_event),
             (msg.DirectiveReport, "directive_report", qos.HISTORY, self._take_report),
-            (msg.NodeRestart, "restarts", qos.LATCHED, self._take_restart),
+            (msg.NodeRestart, "restarts", qos.HISTORY, self._take_restart),
             (msg.Keyframe, "keyframes", qos.EVENT, self._take_keyframe),
         ):
             node.listen(kind, topic, partial(self._submit, take), profile)

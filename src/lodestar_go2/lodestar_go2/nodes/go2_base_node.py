@@ -57,7 +57,7 @@ class Go2BaseNode(LodestarNode):
         self._stamps, self._odometry = self.timed(StampRepair()), self.timed(BaseOdometry())
         self._gate = declare(self, "gate", str, "motion_gate")  # the only node that may publish velocities
         self._guard = declare(self, "guard", str, "go2_guard")  # the only other node that may send requests
-        self._reports = BaseReports(self)
+        self._reports, self._nameless = BaseReports(self), False
         self._rate = declare(self, "odometry_rate", float, 55.0)  # greatest rate, Hz
         self._taken = 0.0  # stamp of the newest used state
         self._low_due = Periodic(1.0 / self._rate)  # limits the rate of motor and battery states
@@ -158,8 +158,10 @@ class Go2BaseNode(LodestarNode):
         place = self.get_namespace().rstrip("/")
         own = (self.get_fully_qualified_name(), f"{place}/{self._guard}")
         gate = f"{place}/{self._gate}"
+        drivers = others(self.get_publishers_info_by_topic("cmd_vel_out"), lambda name: name == gate)
+        before, self._nameless = self._nameless, any(map(is_bare, drivers))  # DDS tells a node's name later
         found = intrusion(
-            others(self.get_publishers_info_by_topic("cmd_vel_out"), lambda name: name == gate),
+            [name for name in drivers if before or not is_bare(name)],
             others(  # programs of the robot itself also send requests, for its remote control
                 self.get_publishers_info_by_topic("api/sport/request"),
                 lambda name: name in own or is_bare(name),

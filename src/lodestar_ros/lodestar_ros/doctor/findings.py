@@ -53,8 +53,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class Stream:
-    """Statistics of an observed topic. age: seconds from the newest stamp to the doctor's clock, NaN = it has
-    no stamps.
+    """Statistics of an observed topic. age: seconds from a stamp to the doctor's clock, the least of
+    all messages, because a busy computer delays some; NaN = it has no stamps.
     """
 
     rate: float = 0.0  # Hz by the stamps, so that a slow simulator is not taken for a slow sensor; 0 = silent
@@ -67,7 +67,9 @@ class Stream:
 
 @dataclass(frozen=True)
 class FrameEdge:
-    """A transform parent -> child. lag: seconds from its newest stamp to the doctor's clock; 0 for a static one."""
+    """A transform parent -> child. lag: seconds from a stamp to the doctor's clock, the least of all
+    messages; 0 for a static one.
+    """
 
     parent: str
     child: str
@@ -126,7 +128,8 @@ class NodeChange:
 class Observation:
     """State of graph and machine that the checks examine. Names of topics and nodes are full.
 
-    parameters: by node and name, for the nodes that were asked. diagnostics: by running node.
+    parameters: by node and name, for the nodes that were asked. diagnostics: newest ones by running node.
+    before: values of the diagnostics before those.
     changes: by node. vocabulary: perception's newest answer to wanted words.
     lifecycle: state of Nav2's nodes. weights: node -> (path, first bytes of the file; None = there is none).
     """
@@ -140,6 +143,7 @@ class Observation:
     frames: tuple[FrameEdge, ...] = ()
     doubled: tuple[tuple[str, str], ...] = ()  # transforms (parent, child) that two publishers send
     diagnostics: dict[str, Status] = field(default_factory=dict)
+    before: dict[str, dict[str, str]] = field(default_factory=dict)
     changes: dict[str, NodeChange] = field(default_factory=dict)
     parameters: dict[str, dict[str, object]] = field(default_factory=dict)
     lifecycle: dict[str, str] = field(default_factory=dict)

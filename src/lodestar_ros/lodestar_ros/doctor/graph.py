@@ -115,6 +115,7 @@ class GraphObserver:
             frames=tuple(self._frame_edges(seconds + _DISCOVERY)),
             doubled=tuple(sorted({key[1:] for key, senders in self._senders.items() if len(senders) > 1})),
             diagnostics=self._lives.statuses(heard),
+            before=self._lives.before(heard),
             changes=self._lives.changes(heard),
             parameters=parameters,
             lifecycle=lifecycle,
@@ -154,7 +155,8 @@ class GraphObserver:
             self._counts[topic] += 1
             self._first.setdefault(topic, stamp_from_msg(message.header.stamp))
             self._newest[topic] = message
-            self._ages[topic] = self._now() - stamp_from_msg(message.header.stamp)
+            age = self._now() - stamp_from_msg(message.header.stamp)
+            self._ages[topic] = min(self._ages.get(topic, age), age, key=abs)
 
         return count
 
@@ -180,7 +182,8 @@ class GraphObserver:
             for transform in message.transforms:
                 pair = (transform.header.frame_id.lstrip("/"), transform.child_frame_id.lstrip("/"))
                 lag = 0.0 if static else self._now() - stamp_from_msg(transform.header.stamp)
-                self._edges[pair] = (static, lag, self._edges.get(pair, (static, 0.0, 0))[2] + 1)
+                _, least, count = self._edges.get(pair, (static, lag, 0))
+                self._edges[pair] = (static, min(least, lag, key=abs), count + 1)
                 q = transform.transform.rotation
                 self._rotations[pair] = (q.x, q.y, q.z, q.w)
                 if not static:

@@ -20,12 +20,13 @@ class _Life:
     """One process of a node.
 
     begun: its start on the doctor's clock, the earliest estimate, because a delayed message gives a later
-    one.
+    one. before: values of the status before the newest.
     """
 
     begun: float
     heard: float
     status: Status
+    before: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -45,7 +46,8 @@ class NodeLives:
         if life is None:
             lives[token] = _Life(now - uptime, now, status)
         else:
-            life.begun, life.heard, life.status = min(life.begun, now - uptime), now, status
+            life.begun, life.heard = min(life.begun, now - uptime), now
+            life.before, life.status = life.status[2], status
 
     def statuses(self, now: float) -> dict[str, Status]:
         """Return the newest status of each node's running process, without silent nodes."""
@@ -55,6 +57,10 @@ class NodeLives:
             for name, (token, life) in newest.items()
             if not token or now - life.heard <= SILENT
         }
+
+    def before(self, now: float) -> dict[str, dict[str, str]]:
+        """Return the values of the last status but one of each node's running process; none if it has one."""
+        return {name: self._newest(name, now)[1].before for name in self._lives}
 
     def changes(self, now: float) -> dict[str, NodeChange]:
         """Return the nodes that ended or were restarted since their first status."""

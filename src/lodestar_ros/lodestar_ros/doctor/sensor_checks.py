@@ -220,11 +220,12 @@ def _number(text: str | None) -> float:
 
 def motion(seen: Observation) -> Iterator[Finding]:
     """Report why the robot cannot move now."""
-    status = seen.diagnostics.get("motion_gate")
+    status, before = seen.diagnostics.get("motion_gate"), seen.before.get("motion_gate", {})
     blocked = status[2].get("blocked", "no") if status else "no"
     if blocked.startswith(("held", "paused")):
         yield Finding(Level.NOTE, "held", f"Nothing moves: {blocked}.", "python -m lodestar_ros.hold off")
-    elif blocked == "no heartbeat" and seen.runs("goal_selector"):
+    # a busy computer may say it once
+    elif blocked == before.get("blocked") == "no heartbeat" and seen.runs("goal_selector"):
         yield Finding(
             Level.FAULT, "no_heartbeat", "motion_gate hears no heartbeat of goal_selector.",
             "it hangs, or another domain or namespace separates them",

@@ -61,6 +61,7 @@ class MemoryNode(LodestarNode):
         MemoryDesk(self, self._feed, self._keeper)
         AnswerServer(self, self._feed, self._keeper, config, book, images)
         self.steady_timer(MEMORY_TICK_PERIOD, lambda: self._feed.post(self._tick))
+        self.on_close(book.hurry)  # before the others, whose workers wait for it
 
     def _tick(self) -> None:
         """Update the store and publish changes. Runs on the feed's worker."""

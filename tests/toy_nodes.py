@@ -110,7 +110,10 @@ def wait_until(condition: Callable[[], Any]) -> None:
 
 def runs(pid: int) -> bool:
     """Return whether a process exists and is not a zombie."""
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def ended(warm: WarmProcess, folder: Path, spec: ProcessSpec, **more: Any) -> tuple[str, int, bool]:

@@ -45,8 +45,10 @@ from std_msgs.msg import String
 rclpy.init()
 node = rclpy.create_node("writer")
 image = node.create_publisher(Image, "image", qos.SENSOR)
-answers = []
-node.create_subscription(String, "seen", lambda message: answers.append(message.data), qos.EVENT)
+answers, greetings = [], []
+def on_seen(message):
+    (greetings if message.data == "255" else answers).append(message.data)  # a greeting may be answered late
+node.create_subscription(String, "seen", on_seen, qos.EVENT)
 def wait(condition, seconds):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
@@ -59,7 +61,7 @@ def send(number):
     image.publish(message)
 def greeted():
     send(255)  # until both sides know each other
-    return wait(lambda: "255" in answers, 0.3)
+    return wait(lambda: greetings, 0.3)
 assert wait(greeted, 200), "no image arrives at all"
 wait(lambda: False, 1.0)
 answers.clear()

@@ -87,6 +87,7 @@ def gone(children: list[psutil.Process]) -> bool:
 
 
 def test_a_dead_node_is_started_again_and_the_others_run_on(running, tmp_path: Path) -> None:
+    until(lambda: "up" in (tmp_path / "log" / "mapping.log").read_text())
     children = kill(running, "mapping")
     until(lambda: "mapping restarted" in (tmp_path / "errors").read_text())
     until(lambda: (tmp_path / "log" / "mapping.log").read_text().count("up") == 2)

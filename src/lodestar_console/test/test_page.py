@@ -75,7 +75,8 @@ def test_the_first_minute(script, page):
     assert '"what":"stop"' in page.get("/journal").text
 
 
-def test_a_question_of_the_robot_is_answered(page):
+def test_a_question_of_the_robot_is_answered(script, page):
+    script.stack.begin_anew(pace=0.01)  # it does not arrive within this test
     with page.open("state") as socket:
         state = StateReader(socket)
         assert state.request("directive", text="which chair")["ok"]

@@ -55,8 +55,9 @@ def test_the_link_waits_and_then_leads_in(page):
         script.close()
 
 
-def test_what_a_page_of_the_console_asks_for_is_not_lost_while_both_listen(page):
+def test_what_a_page_of_the_console_asks_for_is_not_lost_while_both_listen(page, monkeypatch):
     """A connection accepted by the waiting page is redirected to the console for every requested path."""
+    monkeypatch.setattr("lodestar_eval.demo.page._HEAD", PATIENCE)
     answers = []
     asked = [threading.Thread(target=lambda p=path: answers.append(get(f"http://127.0.0.1:{page.port}{p}")))
              for path in ("/static/console.js", "/static/console.css", "/ws/state")]  # fmt: skip

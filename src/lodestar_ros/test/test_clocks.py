@@ -6,7 +6,6 @@ import ast
 import time
 from functools import partial
 from pathlib import Path
-from statistics import median
 from threading import Event, Thread, current_thread
 from types import SimpleNamespace
 
@@ -289,8 +288,10 @@ def test_no_error_of_a_callback_ends_a_node(node, events, monkeypatch):
 def test_what_threads_post_wakes_the_executor_and_runs_there_in_order(node, events, monkeypatch):
     if not events:
         monkeypatch.setattr(executors, "EventsExecutor", None)
-    monkeypatch.setattr(executors, "SPIN_TIMEOUT", PATIENCE)
-    mailbox, stop, heard, many, late = Mailbox(node), Event(), [], 2000, []
+    monkeypatch.setattr(executors, "SPIN_TIMEOUT", 2 * PATIENCE)
+    mailbox, stop, heard, many = Mailbox(node), Event(), [], 2000
+    for timer in node.timers:
+        timer.cancel()  # nothing but the mailbox wakes the executor
 
     def hear(who, number):
         assert current_thread() is spinning
@@ -311,11 +312,8 @@ def test_what_threads_post_wakes_the_executor_and_runs_there_in_order(node, even
     assert all([n for who, n in heard if who == one] == list(range(many)) for one in "abc")
     for _ in range(21):
         heard.clear()
-        posted = time.monotonic()
         mailbox.post(partial(hear, "d", 0))
         wait_for(lambda: heard, "what was posted", every=0.001)
-        late.append(time.monotonic() - posted)
-    assert median(late) < 0.3, "it waits for no timer of the node, the next of which comes within 1 s"
     mailbox.post(stop.set)
     spinning.join(PATIENCE)
 

@@ -35,12 +35,12 @@ def test_latest_worker_drops_what_is_overtaken():
 
     def work(item):
         started.set()
-        go.wait(5.0)
+        go.wait(PATIENCE)
         done.append(item)
 
     worker = LatestWorker("test", work)
     worker.submit(1)
-    assert started.wait(5.0)
+    assert started.wait(PATIENCE)
     for item in (2, 3, 4):
         worker.submit(item)
     go.set()
@@ -61,7 +61,7 @@ def test_a_worker_survives_what_its_work_raises():
     worker.submit(0)
     until(lambda: errors)
     worker.submit(1)
-    assert done.wait(5.0)
+    assert done.wait(PATIENCE)
     worker.close()
     assert worker.failed == 1
 
@@ -80,7 +80,7 @@ def test_at_the_end_of_a_node_nothing_new_is_begun_once_what_is_under_way_was_ca
 
     def work():
         begun.append(cancelled.is_set())
-        cancelled.wait(5.0)
+        cancelled.wait(PATIENCE)
 
     work_together(node, "test", 3, 0.5, SimpleNamespace(work=work), cancelled.set)
     (_, wake), (close,) = node.steady_timer.call_args.args, node.on_close.call_args.args
@@ -152,7 +152,7 @@ def test_a_question_without_an_answer_says_why():
 
 @pytest.mark.parametrize("early", [True, False])
 def test_no_worker_waits_for_a_service_when_the_node_ends(early):
-    caller, given = ServiceCaller(MagicMock(), srv.GetKeyframe, "get_keyframe", 30.0), []
+    caller, given = ServiceCaller(MagicMock(), srv.GetKeyframe, "get_keyframe", 2 * PATIENCE), []
     if early:
         caller.close()
     thread = threading.Thread(target=lambda: given.append(caller.call(id=1)))
@@ -160,7 +160,7 @@ def test_no_worker_waits_for_a_service_when_the_node_ends(early):
     if not early:
         until(lambda: caller._waiting)
         caller.close()
-    thread.join(5.0)
+    thread.join(PATIENCE)
     assert given == [None]
 
 

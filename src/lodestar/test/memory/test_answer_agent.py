@@ -149,7 +149,9 @@ def test_a_model_that_is_silent_is_cancelled_when_its_seconds_are_over(office):
             assert gone.wait(PATIENCE), "the request is ended from outside"
             raise ChatCancelled("cancelled")
 
-    answer, offline, warnings = asked(office, Silent(), config=AgentConfig(seconds=1.0), cancel=gone.set)
+    answer, offline, warnings = asked(
+        office, Silent(), config=AgentConfig(seconds=1.0), cancel=gone.set, clock=lambda: 0.0
+    )  # by the clock the notes are ready in no time
     assert answer.sentence == offline.sentence and "cancelled" in warnings[0]
     gone.clear()
     asked(office, Model(GOOD), config=AgentConfig(seconds=PATIENCE), cancel=gone.set)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from waiting import Moment, wait_for
+from waiting import PATIENCE, Moment, wait_for
 
 pytest.importorskip("rclpy", reason="needs ROS 2")
 pytest.importorskip("nav2_msgs.action", reason="needs the built workspace")
@@ -17,6 +17,7 @@ from nav2_msgs.msg import CostmapFilterInfo
 from nav_msgs.msg import OccupancyGrid, Odometry
 from nav_msgs.msg import Path as PathMsg
 from rclpy.action import ActionClient
+from rclpy.duration import Duration
 from running import Listener, start_of
 
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -155,7 +156,9 @@ def test_the_navigator_keeps_out_of_a_costmap_filters_zones(client, listener):
     masks = node.create_publisher(OccupancyGrid, "zones", qos.LATCHED)
     infos = node.create_publisher(CostmapFilterInfo, "costmap_filter_info", qos.LATCHED)
     infos.publish(CostmapFilterInfo(type=0, filter_mask_topic="/zones", base=0.0, multiplier=1.0))
+    listener.until(masks.get_subscription_count, "the navigator's subscription to the mask")
     masks.publish(_zone(-2.0, -0.6, -1.4, 0.6))
+    assert masks.wait_for_all_acked(Duration(seconds=PATIENCE)), "else it drives into the zone"
     refused = client.refused((-1.7, 0.0, 0.0))
     assert (refused.status, refused.result.error_code) == (ABORTED, NavigatorError.GOAL_OCCUPIED)
     assert "keep-out" in refused.result.error_msg

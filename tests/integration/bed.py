@@ -23,6 +23,7 @@ from lodestar_bringup.stack import StackOptions, stack
 from lodestar_bringup.starter import Starter, StopTimes, tail_of
 from lodestar_ros import qos
 from lodestar_ros.executors import SPIN_TIMEOUT, make_executor
+from lodestar_ros.sent_goal import SentGoal
 
 #: Seconds without an answer after which a request is sent again: it may have gone to a server that was killed.
 ANSWERS = 10.0
@@ -195,24 +196,38 @@ class Bed:
             self._clients[name] = self.on_executor(lambda: ActionClient(self.node, action_type, name))
         client = self._clients[name]
         self.until(client.server_is_ready, f"a server of {name}")
-        return ActionCaller(self, client, name)
+        return ActionCaller(self, client, action_type, name)
 
 
 class ActionCaller:
     """A client of one action."""
 
-    def __init__(self, bed: Bed, client: ActionClient, name: str) -> None:
-        self._bed, self.client, self._name = bed, client, name
+    def __init__(self, bed: Bed, client: ActionClient, action_type: Any, name: str) -> None:
+        self._bed, self.client, self._type, self._name = bed, client, action_type, name
 
     def send(self, goal: Any) -> Goal:
-        """A goal that was accepted."""
-        sent = Goal(self._bed, self._name)
-        sent.handle = self._bed.answered(
-            lambda: self.client.send_goal_async(goal, feedback_callback=sent.on_feedback),
-            f"{self._name} to answer",
-        )
+        """A goal that was accepted. One of which nothing is heard for ANSWERS seconds is cancelled, and sent again."""
+        end = time.monotonic() + PATIENCE
+        while (sent := self._try(goal)) is None:
+            assert time.monotonic() < end, late(f"{self._name} to answer")
         assert sent.handle.accepted, f"{self._name} rejected the goal"
         sent.future = sent.handle.get_result_async()
+        return sent
+
+    def _try(self, goal: Any) -> Goal | None:
+        """Send a goal once; None if it was cancelled, because nothing was heard of it."""
+        bed, sent = self._bed, Goal(self._bed, self._name)
+        asked = bed.on_executor(lambda: SentGoal(self.client, self._type, goal, sent.on_feedback))
+        asked.answer.add_done_callback(lambda _: bed.poke())
+        while not asked.answer.done():
+            if bed.on_executor(asked.seek) > ANSWERS:
+                bed.on_executor(asked.cancel)
+                return None
+            pause = time.monotonic() + 0.2
+            bed.until(
+                lambda pause=pause: asked.answer.done() or time.monotonic() > pause, f"{self._name} to answer"
+            )
+        sent.handle = asked.answer.result()
         return sent
 
     def result(self, goal: Any) -> Any:

@@ -15,7 +15,7 @@ pytest.importorskip("lodestar_interfaces", reason="the workspace is not built")
 from integration.bed import Bed, Processes
 from integration.commands import Command
 
-LEASE = 3  # s after which DDS drops a killed client; 20 by default
+LEASE = 8  # s after which DDS drops a killed client; 20 by default
 SHORT_LEASE = f"""<?xml version="1.0" encoding="UTF-8"?>
 <profiles xmlns="http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles">
   <participant profile_name="short_lease" is_default_profile="true"><rtps><builtin><discovery_config>

@@ -40,6 +40,11 @@ def world(bed, processes, tmp_path_factory):
     processes.start("goal_selector", "motion_gate", parameters={"goal_selector": TIMES})
     bed.next("goal_selector/heartbeat")
     world.robot.publish_grid()
+    world.reset()
+    world.memory.answer = at_the_desk()
+    bed.until(
+        lambda: "is not up" not in world.follow.result(text(WHERE)).error_msg, "the selector knows the memory"
+    )
     return world
 
 

@@ -109,6 +109,7 @@ def test_the_model_is_asked_apart_from_everything_else(bed, processes, endpoint)
     bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "every node's diagnostics")
     robot.watch(lambda: endpoint.images, "a question, after one that failed")
     assert max(endpoint.images[0].shape) <= 384
+    box_of(bed)  # finds the server
     asked = processes.now()
     assert "cardboard" not in box_of(bed).caption and asked.passed() < 2.0, (
         "it answers while the model thinks"

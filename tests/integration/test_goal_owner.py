@@ -14,6 +14,7 @@ from lodestar_interfaces.action import FollowDirective
 from lodestar_ros.client_watch import DISCOVERY, owner_topic
 
 GRACE = 3.0  # s for which a goal continues without its owner; DDS may assert an owner late
+TOPIC = "/" + owner_topic("page")
 OWNER = """
 import sys, rclpy
 from lodestar_ros.client_watch import OwnedGoal
@@ -48,14 +49,20 @@ def send(world, text="find the red chair", **fields):
 
 @pytest.fixture
 def owner(world):
-    """Yield a process that owns goals by the name `page`."""
+    """Yield a process that owns goals by the name `page`.
+
+    An earlier test's one, killed, stays in the graph until DDS drops it.
+    """
+    node = world.bed.node
+    there = lambda: {bytes(i.endpoint_gid) for i in node.get_publishers_info_by_topic(TOPIC)}  # noqa: E731
+    before = there()
     process = subprocess.Popen(
         [sys.executable, "-c", OWNER, "page"],
         stdout=subprocess.PIPE,
         text=True,
     )
     assert process.stdout.readline().strip() == "there"
-    world.bed.until(lambda: world.bed.node.count_publishers(owner_topic("page")), "the owner in the graph")
+    world.bed.until(lambda: there() - before, "the owner in the graph")
     yield process
     process.kill()
     process.wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import declared
@@ -13,6 +14,7 @@ from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.action import get_action_names_and_types
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from std_msgs.msg import Header
+from waiting import wait_for
 
 from integration.commands import Command
 from integration.surroundings import release_until_idle
@@ -120,16 +122,28 @@ def ask_the_doctor() -> tuple[int, list[str]]:
     return status, [line for line in asked.text.splitlines() if line.startswith("FAULT")]
 
 
+def until_the_doctor(tells: Callable[[int, list[str]], bool], what: str) -> None:
+    """Run the doctor until it tells something: 15 nodes on two cores are late now and then, which are faults too."""
+    told = []
+
+    def look() -> bool:
+        told.append(ask_the_doctor())
+        return tells(*told[-1])
+
+    wait_for(look, lambda: f"{what}; the last looks: {told[-3:]}")
+
+
 def test_the_doctor_finds_no_fault_in_a_sound_stack_and_names_who_passes_the_gate(bed, stack):
-    status, faults = ask_the_doctor()
-    assert (status in (0, 1), faults) == (True, [])
+    until_the_doctor(lambda status, faults: status in (0, 1) and faults == [], "a look without faults")
     past = bed.on_executor(lambda: bed.node.create_publisher(Twist, "cmd_vel_out", qos.COMMAND))
+
+    def names_the_intruder(status: int, faults: list[str]) -> bool:
+        return status == 3 and len(faults) == 1 and "/test_bed publishes on cmd_vel_out" in faults[0]
+
     try:
-        status, faults = ask_the_doctor()
+        until_the_doctor(names_the_intruder, "one fault, that of the intruder")
     finally:
         bed.on_executor(lambda: bed.node.destroy_publisher(past))
-    assert status == 3
-    assert ["/test_bed publishes on cmd_vel_out" in fault for fault in faults] == [True]
 
 
 # --- the graph -----------------------------------------------------------------------------------------

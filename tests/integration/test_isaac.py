@@ -52,7 +52,10 @@ def running(bed, processes):
         "sim": {"use_sim_time": True, "task": "none", "camera_width": 320, "camera_height": 240},
     }
     for topic in CONTRACT.topics.values():
-        bed.hear(TYPES[topic.type], topic.name, qos.PROFILES[topic.qos_name])
+        profile = qos.PROFILES[topic.qos_name]
+        if topic.name == "/tf_static":  # of two publishers, of which a depth of 1 may keep only one message
+            profile = qos.TF_STATIC
+        bed.hear(TYPES[topic.type], topic.name, profile)
     bed.hear(SegmentedImage, "perception/segmented", qos.RELIABLE)
     processes.start(*NODES, world="warehouse", seed=3, robot="isaac_bridge", parameters=parameters)
     for topic in CONTRACT.topics.values():

@@ -14,7 +14,7 @@ from lodestar.memory.store import MemoryStore
 from lodestar.models.embedder import SentenceTransformerEmbedder
 from lodestar.models.phrases import PhraseBook
 from lodestar_eval.demo import replay
-from lodestar_eval.demo.player import base_of_camera
+from lodestar_eval.demo.player import Player, base_of_camera
 
 pytestmark = pytest.mark.alone
 FIRST_STAMP = 1000.0  # s, first stamp of the recording, after the warm-up frames
@@ -22,7 +22,17 @@ FIRST_STAMP = 1000.0  # s, first stamp of the recording, after the warm-up frame
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
+    """Send each frame of a recording when the one before is fused: nodes keep only the newest of those that wait."""
     monkeypatch.setattr(replay, "_LAST_TIMEOUT", PATIENCE)
+    show = Player.show
+
+    def show_next(player, frame, stamp):
+        before, player.shown = getattr(player, "shown", None), stamp
+        if before is not None and before >= FIRST_STAMP:  # a warm-up frame may find no listener
+            assert player.wait_for(before, PATIENCE), f"the frame of {before} s is lost"
+        show(player, frame, stamp)
+
+    monkeypatch.setattr(Player, "show", show_next)
 
 
 @pytest.fixture

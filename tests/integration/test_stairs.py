@@ -43,7 +43,8 @@ def test_the_robot_takes_the_stairs_and_says_where_it_is(bed, processes):
     downstairs = rooms()
     follow = bed.action(FollowDirective, "follow_directive")
     result = follow.result(FollowDirective.Goal(text="take the stairs up"))
-    assert result.error_code == 0 and "I am on the second floor" in result.report
+    assert result.error_code == 0, result.report
+    assert "I am on the second floor" in result.report
     told = lambda: json.loads(bed.last("mapping/building").data)  # noqa: E731
     bed.until(lambda: told()["active"] == 2, "the word of the second floor")
     building = told()

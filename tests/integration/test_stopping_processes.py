@@ -146,6 +146,7 @@ class Street:
         bed.hear(Heartbeat, "goal_selector/heartbeat", qos.COMMAND)
         self._clients: dict[str, Any] = {}
         self.bans: list[Ban] = []
+        self.freed: dict[tuple[int, str], tuple[float, int]] = {}  # see `free`
         self.broken: list[str] = []
         self.moved = {GATE: 0.0, BASE: 0.0}  # time of the newest motion that was sent, monotonic
         self.motions = 0
@@ -177,7 +178,8 @@ class Street:
             self._on_motion(BASE, info)
 
     def _on_motion(self, sender: str, info: Any) -> None:
-        at = info["source_timestamp"] * 1e-9 - time.time() + time.monotonic()  # when it was sent
+        # When it was sent. A pause between the two clocks would make it later.
+        at = info["source_timestamp"] * 1e-9 + min(-time.time() + time.monotonic() for _ in range(3))
         self.moved[sender], self.motions = at, self.motions + 1
         self.broken += [
             f"{sender} moves the robot {at - ban.begun.at:.3f} s after {ban.why}"
@@ -210,6 +212,15 @@ class Street:
             ban.until = time.monotonic()
         return ended
 
+    def free(self, kind: int, owner: str = "", number: int = sys.maxsize) -> None:
+        """Note that the owner's records up to this number are asked to be released. owner: "" = of every owner."""
+        self.freed[kind, owner] = time.monotonic(), number
+
+    def is_free(self, kind: int, owner: str, asked: float, number: int = 0) -> bool:
+        """Return whether a record was to be released after it was asked for: then its answer is late."""
+        freed = (self.freed.get((kind, one), (0.0, 0)) for one in (owner, ""))
+        return any(at > asked and number <= until for at, until in freed)
+
     def call(self, kind: Any, name: str, request: Any, then: Callable[[Any], None]) -> None:
         """Ask without waiting; `then` takes the answer, if one comes."""
         if name not in self._clients:
@@ -219,7 +230,11 @@ class Street:
     # --- events ------------------------------------------------------------------------------------------------
 
     def place(self, kind: int, who: str) -> None:
+        asked = time.monotonic()
+
         def placed(response: PlaceHold.Response) -> None:
+            if self.is_free(kind, who, asked, response.number):
+                return
             why = f"hold or pause {response.number} of {who}"
             self.ban(
                 why,
@@ -236,11 +251,15 @@ class Street:
     def ask(self, node: str, name: str) -> None:
         """Hold or pause at goal selector or base, which pass it on to the gate."""
 
+        asked, kind, owner = time.monotonic(), Hold.HOLD if name == "hold" else Hold.PAUSE, f"{node}/{name}"
+
         def answered(response: SetBool.Response) -> None:
             self.broken += [] if response.success else [f"{node} refused: {response.message}"]
             bounds = {BASE: 0.0} if node == "go2_base" else {GATE: STOP_BOUND, BASE: STOP_BOUND}
-            kind = Hold.HOLD if name == "hold" else Hold.PAUSE
-            self.ban(f"{name} at {node}", bounds, kind=kind, owner=f"{node}/{name}", by=node)
+            stands = owner in {one.who for one in self.standing.standing}
+            crashed = not stands and self.is_free(Hold.HOLD, node, asked)  # as in `release`
+            if not crashed and not self.is_free(kind, owner, asked):
+                self.ban(f"{name} at {node}", bounds, kind=kind, owner=owner, by=node)
 
         self.call(SetBool, f"{node}/{name}", SetBool.Request(data=True), answered)
 
@@ -256,9 +275,13 @@ class Street:
             return (ban.kind, ban.owner) == (one.kind, one.who) and ban.number <= one.number
 
         ended = self.end(is_meant)
+        self.free(one.kind, one.who, one.number)
+        freed = self.freed[one.kind, one.who]
 
         def answered(response: ReleaseHold.Response) -> None:
             if response.error_code:
+                if self.freed.get((one.kind, one.who)) is freed:
+                    del self.freed[one.kind, one.who]
                 for ban in ended:
                     ban.begun, ban.until = self.processes.now(), math.inf
 
@@ -267,6 +290,7 @@ class Street:
 
     def resume(self) -> None:
         self.end(lambda ban: ban.kind == Hold.PAUSE)
+        self.free(Hold.PAUSE)
         self.call(SetBool, "goal_selector/pause", SetBool.Request(data=False), lambda response: None)
 
     def direct(self) -> Any:
@@ -391,6 +415,8 @@ class Street:
         stop = PlaceHold.Request(kind=Hold.HOLD, who="a test", why="a new run")
         self.bed.call(PlaceHold, "motion_gate/place_hold", stop)  # ends a directive
         self.end(lambda ban: bool(ban.kind))
+        self.free(Hold.HOLD)
+        self.free(Hold.PAUSE)
         release_until_idle(self.bed)
         self.goal = None
         self.bans.clear()

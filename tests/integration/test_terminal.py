@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +16,13 @@ from lodestar_ros.send_directive import EXIT_CANCELLED, EXIT_GONE
 NAMESPACE = "robot1"
 HEARTBEAT = f"/{NAMESPACE}/goal_selector/heartbeat"
 HOLDS = f"/{NAMESPACE}/motion_gate/holds"
+# The sender, with patience for a goal selector that starts slowly on a busy machine.
+PATIENT_SENDER = f"""
+import sys
+from lodestar_ros import send_directive
+send_directive._RETURN_TIMEOUT = {PATIENCE / 2}
+sys.exit(send_directive.main())
+"""
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +39,14 @@ def starter(bed, processes):
 
 
 @pytest.fixture
-def command(starter) -> Iterator:
+def command(starter, tmp_path) -> Iterator:
     running: list[Command] = []
+    (tmp_path / "patient_sender.py").write_text(PATIENT_SENDER)
+    environment = {"PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
 
     def start(module: str, *arguments: str) -> Command:
-        running.append(Command(f"lodestar_ros.{module}", *arguments))
+        name = "patient_sender" if module == "send_directive" else f"lodestar_ros.{module}"
+        running.append(Command(name, *arguments, environment=environment))
         return running[-1]
 
     yield start

@@ -97,17 +97,22 @@ class Stage:
     def scan_until(self, condition, what):
         self.robot.turn(condition, lambda: f"{what}\n{self.bed.diagnosis('mapping')}")
 
-    def is_closed(self, x=1.5, y=0.0):
-        grid = grid_from_msg(self.bed.last("grid"))
-        row, column = grid.cells_of(np.array([[x, y]]))[0]
+    def is_closed(self, message=None):
+        """Return whether a grid, by default the newest one, shows the way ahead as closed."""
+        grid = grid_from_msg(message or self.bed.last("grid"))
+        row, column = grid.cells_of(np.array([[1.5, 0.0]]))[0]
         return grid.cells[row, column] >= grid.occupied_from
 
     def correct(self, text="", **goal):
-        """Return the result of a correction; sent again where the scene dictionary has answered too late."""
+        """Return the result of a correction; sent again where the scene dictionary has answered too late.
+
+        Then words are about the chair by its id: it may be archived by now, and what is archived is not faced.
+        """
         told = []
 
         def answered():
-            told.append(self.correct_once(text, **goal))
+            again = {"entity_id": CHAIR} if told and text else {}
+            told.append(self.correct_once(text, **(again | goal)))
             return told[-1].error_code != Codes.SCENE_UNAVAILABLE
 
         self.bed.until(answered, lambda: f"the scene dictionary's answer; {told[-1].error_msg}")
@@ -137,13 +142,21 @@ def stage(bed, processes):
 
 @pytest.fixture
 def terminal():
-    """Yield a function that runs `python -m lodestar_ros.correct` and returns exit status and output."""
+    """Yield a function that runs `python -m lodestar_ros.correct` and returns exit status and output.
+
+    It runs it again where the scene dictionary has answered too late. `sent` lists all runs.
+    """
     running = []
 
-    def run(*arguments):
+    def answered(*arguments):
         running.append(Command("lodestar_ros.correct", *arguments))
-        return running[-1].ends(), running[-1].text
+        code, text = running[-1].ends(), running[-1].text
+        return None if f"error {Codes.SCENE_UNAVAILABLE}" in text else (code, text)
 
+    def run(*arguments):
+        return wait_for(lambda: answered(*arguments), lambda: f"an answer; {running[-1].text}")
+
+    run.sent = running
     yield run
     for one in running:
         one.kill()
@@ -178,9 +191,9 @@ def test_a_trace_is_validated_for_others(stage):
 
 def test_an_operator_corrects_and_takes_back(stage, terminal):
     code, text = terminal("that is a stool")
-    assert (
-        code == 0
-        and "A red chair (entity 1) is called 'stool' (the operator said \"that is a stool\")." in text
+    assert code == 0 and "(entity 1) is called 'stool' (the operator said \"that is a stool\")." in text
+    assert "A red chair (entity 1)" in text or len(terminal.sent) > 1, (
+        "a late answer may have named it already"
     )
     stage.bed.until(lambda: stage.event("RELABEL"), "the event")
     entry = stage.event("RELABEL").entry
@@ -224,11 +237,12 @@ def test_an_outcomes_amendments_are_carried_out_once(stage):
 
 def test_a_closed_way_is_on_the_grid_until_rays_pass_through_it(stage):
     assert not stage.is_closed()
-    start = time.time()
+    start, earlier = time.time(), len(stage.bed.heard["grid"])
     way = ClosedWay((1.5, -0.45), (1.5, 0.45), start + 3 * PATIENCE, "DOOR_CLOSED")
     stage.fail("q-t3", Amendment(Change.CLOSE_WAY, "no way", "recovery", way=way))
     stage.bed.until(lambda: stage.ways() == 1, "the way is closed")
-    stage.scan_until(stage.is_closed, "the grid shows it")
+    shown = lambda: any(stage.is_closed(grid) for _, grid in stage.bed.heard["grid"][earlier:])  # noqa: E731
+    stage.scan_until(shown, "a grid shows it")
     stage.scan_until(lambda: not stage.is_closed(), "rays open it again")
     stage.bed.until(lambda: stage.ways() == 0, "the world model heard of it from the grid")
     opened = stage.bed.until(lambda: stage.event("OPEN_WAY"), "the event")

@@ -53,7 +53,7 @@ def test_nothing_is_remembered_while_the_robot_is_lost(robot, shelf):
 
 @pytest.mark.parametrize("back", [0.0, 100.0])
 def test_events_wait_for_the_next_pose_in_their_order(robot, shelf, back):
-    """Also after the clock went back, where the newest pose has a later stamp than the event."""
+    """Cover a clock that went back, so that the newest pose has a later stamp than the event."""
     robot.now += back
     robot.stand(1.0)
     at = robot.now = robot.now - back + 0.7

@@ -30,6 +30,7 @@ from lodestar_ros.sent_goal import SentGoal
 from lodestar_ros.terminal import EXIT_CANCELLED, command_line, not_heard, parse, terminal_node, wait
 
 # Timeouts in seconds of wall time.
+_REPEATS = 20  # times that a request is sent, one a _STEP; chosen: 10 s, in which a client is known
 _SERVER_TIMEOUT = 15.0
 _ANSWER_TIMEOUT = 90.0  # loading the grammar takes seconds once, a language model up to 30 s
 _CALL_TIMEOUT = 60.0
@@ -210,7 +211,7 @@ class _Desk:
         # it is refused, because its time ends before it begins
         nothing = ManageMemory.Request(what=_KINDS.LIST)
         nothing.from_stamp.sec, nothing.to_stamp.sec = 2, 1
-        if not self._client.wait_for_service(_SERVER_TIMEOUT) or self._call(nothing, repeat=True) is None:
+        if not self._client.wait_for_service(_SERVER_TIMEOUT) or self._call(nothing, request) is None:
             return _gone(self._node)
         response = self._call(request)
         if response is None:
@@ -242,9 +243,13 @@ class _Desk:
         print(f"{_DONE[request.what]} {_counted(response.count)}{ids}{to}.")
         return 0
 
-    def _call(self, request: Any, repeat: bool = False) -> Any:
-        of_file = request.what in (_KINDS.EXPORT, _KINDS.IMPORT)
-        return _called(self._node, self._client, request, _FILE_TIMEOUT if of_file else _CALL_TIMEOUT, repeat)
+    def _call(self, request: Any, next_one: Any = None) -> Any:
+        """Return the response to a request, None without one in time. next_one: the request that follows a
+        harmless one, which is repeated and waits as long.
+        """
+        of_file = (next_one or request).what in (_KINDS.EXPORT, _KINDS.IMPORT)
+        seconds = _FILE_TIMEOUT if of_file else _CALL_TIMEOUT
+        return _called(self._node, self._client, request, seconds, repeat=next_one is not None)
 
 
 def _called(node: Node, client: Any, request: Any, seconds: float, repeat: bool = False) -> Any:
@@ -255,7 +260,7 @@ def _called(node: Node, client: Any, request: Any, seconds: float, repeat: bool 
     sent, heard = [client.call_async(request)], time.monotonic()
     ends = heard + seconds
     while not any(one.done() for one in sent) and time.monotonic() < min(ends, heard + _LOST_AFTER):
-        if not wait(node, sent[-1], _STEP) and repeat:
+        if not wait(node, sent[-1], _STEP) and repeat and len(sent) < _REPEATS:
             sent.append(client.call_async(request))
         if client.service_is_ready():
             heard = time.monotonic()

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -195,9 +196,10 @@ class MapFiles:
         return undo
 
     def _tell_followers(self) -> None:
-        """Publish the loaded scene, and wait for that. Raises Refused if the worker does it much later."""
+        """Publish the loaded scene, and wait for that; a worker that is far behind does it later."""
         self._on_worker(lambda: self._loaded(self._scene.flush()))
-        done_on(self._on_worker, lambda: None, "scene_dictionary")
+        with suppress(Refused):
+            done_on(self._on_worker, lambda: None, "scene_dictionary")
 
     def _export(self, job: Job) -> dict[str, Any]:
         """Export the entities or the voxels to a file; return fields of the result. Runs on the action's worker."""

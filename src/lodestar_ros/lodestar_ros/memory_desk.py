@@ -105,8 +105,11 @@ class MemoryDesk:
                 self._feed.alone(lambda: kept.append(self._feed.chain.take_word(stamp, request.text)))
         except ValueError as error:
             raise Refused(Codes.BAD_REQUEST, str(error)) from error
-        if not kept[-1]:
+        if kept[-1] is None:
             raise Refused(Codes.LOST, "the robot does not know where it is: nothing is remembered now")
+        if not kept[-1]:
+            why = self._feed.chain.problem or self._keeper.problem
+            raise Refused(Codes.STORE_UNAVAILABLE, f"it is remembered once the memory can be written: {why}")
         return {kept[-1]: ""}
 
     def _export(self, store: MemoryStore, request: Any) -> dict[int, str]:

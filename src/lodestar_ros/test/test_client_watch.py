@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from lodestar.timing.stamps import AttendedTime
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros.client_watch import DISCOVERY, FORGET, ClientConfig, ClientWatch, OwnedGoal
 from lodestar_ros.motion.rivals import BARE
@@ -28,7 +30,8 @@ def bench():
         get_topic_names_and_types=lambda: [("/grid", []), *((topic, []) for topic in bench.owners)],
         get_publishers_info_by_topic=lambda topic: [info(bench.owners[topic])],
     )
-    bench.watch = lambda config=GRACE: ClientWatch(node, "follow_directive", config, lambda: bench.now)
+    bench.read = lambda: bench.now
+    bench.watch = lambda config=GRACE: ClientWatch(node, "follow_directive", config, lambda: bench.read())
     return bench
 
 
@@ -104,6 +107,20 @@ def test_programs_without_a_name_are_not_taken_for_one_another(bench):
     watch.begin()
     bench.clients, bench.now = [b"page"], 3.0
     assert watch.gone_for() == pytest.approx(3.0)
+
+
+def test_a_stop_of_the_goal_selector_itself_is_no_absence(bench):
+    attended = AttendedTime(0.5)
+    plain, bench.read = bench.watch, lambda: attended.at(bench.now)
+    watch = plain()
+    watch.begin()
+    bench.clients, bench.now = [], 30.0  # the graph is read before the client that is still there
+    assert watch.gone_for() == 0.0
+    bench.clients, bench.now = [b"a"], 30.1
+    assert watch.gone_for() == 0.0
+    bench.clients = []
+    gone = [watch.gone_for() for bench.now in np.arange(30.2, 32.6, 0.1)]
+    assert gone[-1] > 2.0 and not any(gone[:18])
 
 
 def test_it_can_be_switched_off(bench):

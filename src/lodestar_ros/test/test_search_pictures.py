@@ -112,9 +112,9 @@ def test_frontiers_and_snapshots_with_images_are_candidates(inputs):
     )
     inputs.take_keyframe(keyframe(9))
     snapshot = Snapshot(1, 9, frozenset({4}), 0, "desk, lamp")
-    inputs.take_snapshots(
-        snapshots_to_msg(SnapshotDelta(1.0, 1, 0, (snapshot, Snapshot(2, 50, frozenset({5})))))
-    )
+    known = SnapshotDelta(1.0, 1, 0, (snapshot, Snapshot(2, 50, frozenset({5}))))
+    inputs._pager.snapshots = known  # which the fetcher asks for too, at some time
+    inputs.take_snapshots(snapshots_to_msg(known))
     (found,) = inputs.candidates()  # the snapshot's entity is still unknown
     assert (found.keyframe, found.kind, found.worth) == (7, FRONTIER, 3.0)
     assert np.allclose(found.goal, (1.0, 2.0, 0.5))

@@ -389,15 +389,20 @@ class MemoryChain:
 
         After the clock went back, events of before do not.
         """
-        for _ in range(len(self._unplaced)):
-            stamp, keep = event = self._unplaced.popleft()
-            place = self._place_at(stamp)
-            if place is not None:
-                keep(place)
-            elif newest is None or 0.0 < stamp - newest < SEGMENT_CLOCK_JUMP:
-                self._unplaced.append(event)
-            else:
-                self.counts["lost"] += 1
+        waiting = self._unplaced.copy()
+        self._unplaced.clear()
+        try:
+            while waiting:
+                stamp, keep = event = waiting.popleft()
+                place = self._place_at(stamp)
+                if place is not None:
+                    keep(place)
+                elif newest is None or 0.0 < stamp - newest < SEGMENT_CLOCK_JUMP:
+                    self._unplaced.append(event)
+                else:
+                    self.counts["lost"] += 1
+        finally:
+            self._unplaced.extend(waiting)  # those after one that cannot be kept
 
     def _place_at(self, stamp: float) -> Place | None:
         """Return the robot's place at a stamp; None while it is lost."""

@@ -53,7 +53,7 @@ class LiftRide:
         self._door_is_open = False
         self._from: np.ndarray | None = None  # (2,), position at the begin of the stage
         self._since: float | None = None
-        self._moved = (-math.inf, 0.0)  # time in s, and metres driven at that time
+        self._moved = (-math.inf, 0.0)  # seconds of valid stances, and metres driven until then
         self._watch = StanceWatch(STAIR_WALK_FRESH, STAIR_WALK_LOST)
         self._fell: float | None = None  # time since which the robot is not upright
 
@@ -107,8 +107,9 @@ class LiftRide:
         if not self._watch.sees(now, stance):
             return "I no longer know where I am" if self._watch.is_lost else ""
         if stance.tilt >= STAIR_WALK_BEGUN:
-            self._fell = now if self._fell is None else self._fell
-            return "I do not stand upright" if now - self._fell > STAIR_WALK_LOST else ""
+            lasts = self._watch.lasts
+            self._fell = lasts if self._fell is None else self._fell
+            return "I do not stand upright" if lasts - self._fell > STAIR_WALK_LOST else ""
         self._fell = None
         return None
 
@@ -132,7 +133,7 @@ class LiftRide:
 
     def _begin(self, stage: Stage, now: float) -> None:
         self.stage, self._since, self._from = stage, now, None
-        self._moved = now, 0.0
+        self._moved = self._watch.lasts, 0.0
         if stage is Stage.RIDING:
             self._door_is_open = False
 
@@ -157,11 +158,11 @@ class LiftRide:
             return np.zeros(3)
         turned = self._turn(stance, 0.0 if enters else math.pi)
         if turned.any() and abs(way) < 0.1:
-            self._moved = now, way
+            self._moved = self._watch.lasts, way
             return turned
         if way > self._moved[1] + 0.05:
-            self._moved = now, way
-        if now - self._moved[0] > LIFT_STALLED:
+            self._moved = self._watch.lasts, way
+        if self._watch.lasts - self._moved[0] > LIFT_STALLED:
             self.stop("something is in the way at the lift's door")
             return np.zeros(3)
         return np.array([LIFT_SPEED, 0.0, turned[2]])

@@ -167,7 +167,8 @@ class StairWalk:
         if self._begun is None and abs(beside) > STAIR_WALK_OFF_LINE and way > -0.5 * STAIR_WALK_APPROACH:
             return f"I came to the stairs {abs(beside):.2f} m beside their middle"
         if self.is_on_flight and (abs(beside) > STAIR_WALK_OFF_LINE or abs(turned) > STAIR_WALK_ASKEW):
-            return "I came off the line of the stairs, and may not turn on them"
+            off = f"{abs(beside):.2f} m and {math.degrees(abs(turned)):.0f} degrees off the line of the stairs"
+            return f"I came {off}, and may not turn on them"
         if way > STAIR_WALK_LONGEST:
             return f"the stairs go on beyond {STAIR_WALK_LONGEST:.0f} m"
         if self._watch.lasts - self._moved[0] > STAIR_WALK_STALLED:

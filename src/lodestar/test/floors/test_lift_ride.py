@@ -136,3 +136,16 @@ def test_it_goes_on_only_where_it_stands_and_knows_where(kind, stage, seconds) -
 def test_stairs_are_no_lift() -> None:
     with pytest.raises(ValueError, match="only lifts"):
         LiftRide(Passage(1, PassageKind.STAIRS, (0.0, 0.0), (5.0, 0.0), 0.0, 1, 2), 1)
+
+
+@given(stops=st.lists(st.tuples(st.floats(0.0, 6.0), st.floats(0.5, 30.0)), min_size=1, max_size=4))
+@settings(max_examples=15, deadline=None)
+def test_its_own_stops_on_a_busy_computer_do_not_end_the_way_in(stops) -> None:
+    cabin = Cabin(LiftRide(lift(0.0), 2), 0.0)
+    cabin.run(1.0)
+    cabin.open()
+    for after, seconds in stops:
+        cabin.run(after)
+        cabin.now += seconds  # the process stood, and the gate stopped the robot
+    cabin.run(12.0)
+    assert cabin.ride.status is WalkStatus.WALKING and cabin.ride.stage is Stage.RIDING, cabin.ride.why

@@ -83,7 +83,7 @@ class PassageDriver:
             return None
         pose = np.array([*map_from_base[:2, 3], yaw_of(map_from_base)])
         tilt = math.acos(min(max(float(map_from_base[2, 2]), -1.0), 1.0))
-        stance = Stance(pose, float(map_from_base[2, 3]), tilt, stamp)
+        stance = Stance(pose, float(map_from_base[2, 3]), tilt, stamp, map_from_base[:2, 2])
         command = walk.update(now, stance)
         if walk.status is WalkStatus.WALKING:
             return PassageStep(command, self._ticket)

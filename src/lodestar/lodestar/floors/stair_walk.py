@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
@@ -29,6 +29,7 @@ STAIR_WALK_BEGUN = math.radians(12.0)  # rad of tilt from which it is on the fli
 STAIR_WALK_LEVEL = math.radians(6.0)
 # rad of tilt at which it stops; 0.16 m over 0.28 m are 30, and a step's pitch
 STAIR_WALK_STEEPEST = math.radians(38.0)
+_WHOLE = 0.5  # m on the flight from which the whole body leans as it does; chosen: most of its length
 STAIR_WALK_CLEAR = 0.45  # m that it walks on after it is level again: half its length and a tolerance
 STAIR_WALK_LATE = 1.0  # m beyond the edge without a tilt, after which the flight counts as missing; chosen
 STAIR_WALK_BACK = 0.5  # m that it may slide back; chosen: nearly two steps, more than a pose jumps
@@ -50,13 +51,14 @@ class Stance:
     """The robot's pose by odometry.
 
     pose: (3,) x, y, yaw in map. height: metres. tilt: of the body, radians. stamp: seconds on the clock of
-    `update`'s `now`; None = now.
+    `update`'s `now`; None = now. downhill: (2,) in map, the upright body axis seen from above; zeros = unknown.
     """
 
     pose: np.ndarray
     height: float
     tilt: float
     stamp: float | None = None
+    downhill: np.ndarray = field(default_factory=lambda: np.zeros(2))
 
     def is_known(self, now: float, fresh: float) -> bool:
         """Return whether all values are finite and at most `fresh` seconds old at `now`."""
@@ -96,14 +98,15 @@ class StanceWatch:
 class StairWalk:
     """One walk over a flight of stairs.
 
-    `update` returns the velocity (3,) vx, vy, wz in the body frame. why: reason of a failure.
+    `update` returns the velocity (3,) vx, vy, wz in the body frame. why: reason of a failure. On the steps the
+    line turns about the first edge to where the body's lean leads: a flight seen in part is some degrees off.
     """
 
     def __init__(self, passage: Passage, floor: int) -> None:
         if passage.kind is not PassageKind.STAIRS:
             raise ValueError("only stairs are walked")
         self.passage = passage
-        self._entry = passage.entry(floor)
+        self._entry = passage.entry(floor).copy()
         self._along = np.array([math.cos(self._entry[2]), math.sin(self._entry[2])])
         self.status, self.why = WalkStatus.WALKING, ""
         self._begun: float | None = None  # start height, once on the flight
@@ -112,6 +115,8 @@ class StairWalk:
         self._moved: tuple[float, float] | None = None
         self._start: float | None = None
         self._farthest = -math.inf  # greatest metres along the line so far
+        self._whole = math.inf  # metres along the line from which the body leans as the flight does
+        self._downhill = np.zeros(2)  # sum of the stances' since then
         self._watch = StanceWatch(STAIR_WALK_FRESH, STAIR_WALK_LOST)
 
     @property
@@ -131,6 +136,8 @@ class StairWalk:
                 self.status, self.why = WalkStatus.FAILED, "I no longer know where I am"
             return np.zeros(3)
         offset = stance.pose[:2] - self._entry[:2]
+        if self.is_on_flight and float(offset @ self._along) >= self._whole:
+            self._turn_line(stance.downhill)
         way = float(offset @ self._along)
         beside = float(offset @ (-self._along[1], self._along[0]))
         turned = math.remainder(float(stance.pose[2] - self._entry[2]), math.tau)
@@ -148,12 +155,21 @@ class StairWalk:
         if self._start is None:
             self._start = stance.height
         if self._begun is None and stance.tilt >= STAIR_WALK_BEGUN:
-            self._begun = self._start
+            self._begun, self._whole = self._start, way + _WHOLE
         rise = abs(stance.height - (self._begun or 0.0))
         if self._begun is not None and self._ended is None and stance.tilt <= STAIR_WALK_LEVEL and rise > 0.3:
             self._ended = way
         if self._moved is None or abs(way - self._moved[1]) > 0.05:
             self._moved = self._watch.lasts, way
+
+    def _turn_line(self, downhill: np.ndarray) -> None:
+        """Turn the line to the mean slope so far, unless that leads elsewhere."""
+        self._downhill += downhill
+        size = math.hypot(*self._downhill)
+        along = self._downhill / max(size, 1e-9)
+        along = along if along @ self._along > 0.0 else -along
+        if size > 0.0 and along @ self._along >= math.cos(STAIR_WALK_ASKEW):
+            self._along, self._entry[2] = along, math.atan2(along[1], along[0])
 
     def _fault(self, way: float, beside: float, turned: float, stance: Stance) -> str:
         assert self._moved is not None
@@ -167,7 +183,9 @@ class StairWalk:
         if self._begun is None and abs(beside) > STAIR_WALK_OFF_LINE and way > -0.5 * STAIR_WALK_APPROACH:
             return f"I came to the stairs {abs(beside):.2f} m beside their middle"
         if self.is_on_flight and (abs(beside) > STAIR_WALK_OFF_LINE or abs(turned) > STAIR_WALK_ASKEW):
-            off = f"{abs(beside):.2f} m and {math.degrees(abs(turned)):.0f} degrees off the line of the stairs"
+            off = (
+                f"{abs(beside):.2f} m and {math.degrees(abs(turned)):.0f} degrees off the line of the stairs"
+            )
             return f"I came {off}, and may not turn on them"
         if way > STAIR_WALK_LONGEST:
             return f"the stairs go on beyond {STAIR_WALK_LONGEST:.0f} m"

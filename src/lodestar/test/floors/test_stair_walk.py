@@ -123,6 +123,38 @@ def test_its_own_stops_on_a_busy_computer_do_not_end_it(gaps, finds) -> None:
     assert walk.status in (WalkStatus.WALKING, WalkStatus.DONE), walk.why
 
 
+@given(
+    yaw=st.floats(-math.pi, math.pi), wrong=st.floats(-0.25, 0.25), down=st.booleans(), seed=st.integers(0, 99),
+    rolls=st.floats(0.0, 0.06),
+)  # fmt: skip
+@settings(max_examples=40, deadline=None)
+def test_a_flight_that_was_seen_some_degrees_off_is_walked_by_its_slope(
+    yaw, wrong, down, seed, rolls
+) -> None:
+    true = flight(yaw)
+    entry, rng = true.entry(2 if down else 1), np.random.default_rng(seed)
+    if down:  # the edge where it begins is right
+        low = entry[:2] - RUN * np.array([math.cos(yaw + wrong), math.sin(yaw + wrong)])
+        seen = replace(true, low=tuple(low), heading=yaw + wrong)
+    else:
+        seen = replace(true, heading=yaw + wrong)
+    walk, pose, worst = StairWalk(seen, 2 if down else 1), approach_of(np.add(entry, (0.0, 0.0, wrong))), 0.0
+    side, way = np.array([-math.sin(yaw), math.cos(yaw)]), np.array([math.cos(yaw), math.sin(yaw)])
+    for tick in range(1000):
+        here = stance(pose, yaw)
+        leans = -math.sin(here.tilt) * way + rng.normal(0.0, rolls, 2) * (here.tilt > 0.0)
+        command = walk.update(tick * TICK, replace(here, downhill=leans))
+        if walk.status is not WalkStatus.WALKING:
+            break
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        moved = np.array([c * command[0] - s * command[1], s * command[0] + c * command[1], command[2]])
+        pose = pose + moved * TICK
+        worst = max(worst, abs(float((pose[:2] - entry[:2]) @ side)))
+    assert walk.status is WalkStatus.DONE, walk.why
+    assert worst <= 0.3  # of the approach, 0.75 m before the edge on the line that was seen
+    assert abs(float((pose[:2] - entry[:2]) @ side)) <= 0.1
+
+
 @given(beside=st.floats(0.3, 2.0), right=st.booleans(), turned=st.floats(-3.0, 3.0))
 @settings(max_examples=25, deadline=None)
 def test_a_pose_that_jumps_off_the_line_stops_it_on_the_steps(beside, right, turned) -> None:

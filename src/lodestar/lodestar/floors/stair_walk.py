@@ -108,6 +108,7 @@ class StairWalk:
         self.passage = passage
         self._entry = passage.entry(floor).copy()
         self._along = np.array([math.cos(self._entry[2]), math.sin(self._entry[2])])
+        self._seen = self._along
         self.status, self.why = WalkStatus.WALKING, ""
         self._begun: float | None = None  # start height, once on the flight
         self._ended: float | None = None  # metres along the line at which it was level again
@@ -163,12 +164,12 @@ class StairWalk:
             self._moved = self._watch.lasts, way
 
     def _turn_line(self, downhill: np.ndarray) -> None:
-        """Turn the line to the mean slope so far, unless that leads elsewhere."""
+        """Turn the line to the mean slope so far, unless that leads elsewhere than the flight that was seen."""
         self._downhill += downhill
         size = math.hypot(*self._downhill)
         along = self._downhill / max(size, 1e-9)
         along = along if along @ self._along > 0.0 else -along
-        if size > 0.0 and along @ self._along >= math.cos(STAIR_WALK_ASKEW):
+        if size > 0.0 and along @ self._seen >= math.cos(STAIR_WALK_ASKEW):
             self._along, self._entry[2] = along, math.atan2(along[1], along[0])
 
     def _fault(self, way: float, beside: float, turned: float, stance: Stance) -> str:

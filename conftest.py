@@ -1,5 +1,6 @@
 """Settings for all tests, independent of how the suite is started."""
 
+import faulthandler
 import gc
 import importlib.util
 import os
@@ -38,7 +39,13 @@ hypothesis.settings.register_profile(
 )
 
 
+#: Seconds after which a test that native code holds up, so that no timeout reaches it, ends its process.
+HELD_UP = 660
+#: Variable with the path of the file in which scripts/run_tests.py reads which tests have begun, ended and failed.
+PROGRESS = "LODESTAR_TEST_PROGRESS"
+
 _state = tempfile.TemporaryDirectory(prefix="lodestar-state-")
+_error_output = -1  # file descriptor of stderr, which the tests do not capture
 
 
 def pytest_configure() -> None:
@@ -46,9 +53,41 @@ def pytest_configure() -> None:
 
     Processes under test must react to SIGINT, which a background job of a script ignores and its children inherit.
     """
+    global _error_output
+    _error_output = os.dup(2)
     os.environ["XDG_STATE_HOME"] = _state.name
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """End the process with the stacks of its threads if a test does not end: the run goes on in another worker."""
+    faulthandler.dump_traceback_later(HELD_UP, exit=True, file=_error_output)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    _note("began", nodeid)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.failed:
+        _note("failed", report.nodeid)
+
+
+def pytest_runtest_logfinish(nodeid: str) -> None:
+    _note("ended", nodeid)
+
+
+def _note(what: str, test: str) -> None:
+    path = os.environ.get(PROGRESS)
+    if path and "PYTEST_XDIST_WORKER" not in os.environ:
+        with open(path, "a") as file:
+            file.write(f"{what} {test}\n")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -6,8 +6,9 @@ file in a domain of its own; what is marked `timed` bounds a time. What is marke
 fills the machine, also in real time: one file after the other, when all else has ended. Where memory does not suffice
 for two parts, they follow each other.
 
-No test is run twice. A worker that dies fails the test it was at, and another one goes on with the rest. The exit
-status is pytest's first bad one, 0 if all passed.
+No test is run twice. A worker that dies fails the test it was at, and another one goes on with the rest. The last lines
+name the tests that failed, and after a signal those that had not ended. The exit status is pytest's first bad one, 0 if
+all passed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +33,7 @@ GIVES_WAY = 10  # nice value: a tenth of a core where another wants it, so that 
 PR_SET_PDEATHSIG = 1  # of Linux' prctl
 ARRAYS = "1000000"  # bytes from which memory goes back to the system when it is freed
 MARKS = ("ros", "timed", "alone")
+PROGRESS = "LODESTAR_TEST_PROGRESS"  # as in conftest.py, which writes it
 BESIDE_OTHERS, ALONE = "(ros or timed) and not alone", "alone"
 PASSED, FAILED, NONE_CHOSEN = 0, 1, 5  # of pytest's exit statuses; others end everything
 WORDS = {PASSED: "passed", FAILED: "FAILED", NONE_CHOSEN: "none chosen"}
@@ -139,6 +141,24 @@ def print_until_ended(process: subprocess.Popen[bytes], written: Path) -> int:
                 return process.returncode
 
 
+@contextlib.contextmanager
+def told_at_the_end() -> Iterator[None]:
+    """Print which tests have failed or not ended, after all else."""
+    with tempfile.NamedTemporaryFile("r", errors="replace") as file:
+        os.environ[PROGRESS] = file.name
+        try:
+            yield
+        finally:
+            words: dict[str, dict[str, None]] = {"began": {}, "ended": {}, "failed": {}}
+            for line in file:
+                word, _, test = line.rstrip("\n").partition(" ")
+                words[word][test] = None
+            for test in words["failed"]:
+                print(f"== FAILED {test}", flush=True)
+            for test in words["began"].keys() - words["ended"].keys() - words["failed"].keys():
+                print(f"== NOT ENDED {test}", flush=True)
+
+
 def free_memory(group: Path = Path("/sys/fs/cgroup")) -> int:
     """Return bytes that may still be taken, by the machine and by the limit of the container; 0 where unknown."""
     found = []
@@ -178,6 +198,7 @@ def marked_files(marks: Sequence[str] = MARKS, root: Path = ROOT) -> list[str]:
 def main(arguments: Sequence[str]) -> int:
     """Run all parts, also where tests of one have failed."""
     beside = free_memory() >= BESIDE
+    began = time.monotonic()
     first = Part(f"not ({' or '.join(MARKS)})", useful_workers(arguments), idle=beside)
     results: dict[Part, tuple[int, str]] = {}
     with Run(first, arguments) as filling:
@@ -190,6 +211,7 @@ def main(arguments: Sequence[str]) -> int:
         if first not in results:
             results[first] = filling.result()
     if all(status in WORDS for status, _ in results.values()):
+        print(f"== {time.monotonic() - began:.0f} s after the first test", flush=True)
         with Run(third := Part(ALONE), list(arguments) or marked_files((ALONE,))) as run:
             results[third] = run.result()
     print("\n".join(f"== tests, {part.name}: {word}" for part, (_, word) in results.items()), flush=True)
@@ -205,6 +227,8 @@ if __name__ == "__main__":
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end)  # what runs aside ends too
     try:
-        sys.exit(main(sys.argv[1:]))
+        with told_at_the_end():
+            status = main(sys.argv[1:])
+        sys.exit(status)
     except KeyboardInterrupt:  # pytest, which was interrupted too, has said what there is to say
         sys.exit(130)

@@ -100,6 +100,7 @@ def test_a_worker_that_dies_fails_its_test_and_loses_no_other(
     said, _ = done.communicate(timeout=PATIENCE)
     assert done.returncode == 1
     assert "crashed while running 'test_it.py::test_dies'" in said
+    assert said.rstrip().endswith("\n== FAILED test_it.py::test_dies")
     assert {note.name for note in (tmp_path / "notes").iterdir()} == {"test_before", "test_after"}
 
 
@@ -126,6 +127,25 @@ def test_a_mark_that_its_file_does_not_name_is_refused(pytester: pytest.Pytester
     )
     done = pytester.runpytest("-p", "no:cacheprovider")
     done.stderr.fnmatch_lines(["*test_it has the mark ros, and its file does not name pytest.mark.ros*"])
+
+
+HELD_UP = """
+import ctypes, pytest
+pytestmark = pytest.mark.timed
+def test_held_up(): ctypes.PyDLL(None).sleep(600)  # holds the interpreter's lock, as a destructor of DDS can
+def test_after(): pass
+"""
+
+
+def test_a_test_that_native_code_holds_up_fails_with_its_stack(
+    tmp_path: Path, run: Callable[..., subprocess.Popen[str]]
+) -> None:
+    (tmp_path / "test_it.py").write_text(HELD_UP)
+    conftest = tmp_path / "conftest.py"
+    conftest.write_text(conftest.read_text().replace("HELD_UP = 660", "HELD_UP = 5"))
+    said, _ = run("test_it.py").communicate(timeout=PATIENCE)
+    assert "in test_held_up" in said and "1 failed, 1 passed" in said
+    assert said.rstrip().endswith("\n== FAILED test_it.py::test_held_up")
 
 
 DYING = """
@@ -223,8 +243,10 @@ def test_a_part_that_is_not_over_ends_with_the_program(
     running, notes = run("test_endless.py"), tmp_path / "notes" / "pid"
     pid = int(wait_for(lambda: notes.exists() and notes.read_text(), "the test's process"))
     running.send_signal(number)
-    running.communicate(timeout=PATIENCE)
+    said, _ = running.communicate(timeout=PATIENCE)
     assert running.returncode == (128 + number if number is signal.SIGTERM else -number)
+    if number is signal.SIGTERM:
+        assert said.rstrip().endswith("\n== NOT ENDED test_endless.py::test_endless")
     wait_for(lambda: not psutil.pid_exists(pid), "its end")  # after SIGKILL it may remain as a zombie
 
 

@@ -55,6 +55,7 @@ class Bed:
         self.errors: list[BaseException] = []  # of callbacks of actions and futures
         self._executor = waiting or make_executor(self.errors.append, self._context)
         self._executor.add_node(self.node)
+        self._closing = threading.Event()
         self._thread = threading.Thread(target=self._spin, daemon=True)
         self._thread.start()
         self._side: Bed | None = None
@@ -68,7 +69,7 @@ class Bed:
 
     def _spin(self) -> None:
         with contextlib.suppress(ExternalShutdownException, InvalidHandle):
-            while self._context.ok():
+            while self._context.ok() and not self._closing.is_set():
                 try:
                     self._executor.spin_once(SPIN_TIMEOUT)
                 except (ExternalShutdownException, InvalidHandle):
@@ -77,8 +78,13 @@ class Bed:
                     self.errors.append(error)
 
     def close(self) -> None:
+        """End the thread first: what it is still waiting on may not be destroyed, which the context's end does."""
+        self._closing.set()
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive(), late("the end of the executor's thread")
+        self._executor.remove_node(self.node)
+        self.node.destroy_node()
         self._context.try_shutdown()
-        self._thread.join(5.0)
         if self._side is not None:
             self._side.close()
         assert not self.errors

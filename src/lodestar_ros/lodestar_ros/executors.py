@@ -100,7 +100,7 @@ def _tell(node: Node, error: BaseException) -> None:
 
 
 def _refusal(node: Node) -> str:
-    """Return the reason why the node must end, such as a second node of its name; "" = it may continue."""
+    """Return why the node must end: a second node of its name, or an error of its own thread; "" = it may go on."""
     return getattr(node, "refusal", "")
 
 
@@ -148,7 +148,7 @@ def run(make_node: Callable[[], Node], args: list[str] | None = None) -> int:
         spin(node, stop)
         if _refusal(node):
             node.get_logger().fatal(_refusal(node))
-            return 2
+            return 1 if getattr(node, "failed", False) else 2
     except (ParameterError, BadPriors) as error:
         rclpy.logging.get_logger("parameters").fatal(str(error))
         return 2

@@ -24,9 +24,11 @@ class SideNode:
         self._thread.start()
 
     def close(self) -> None:
-        """End the thread after its current callback, and destroy the node."""
+        """End the thread after its current callback, and destroy the node, unless a callback does not end."""
         self._stop.set()
         if self._thread.is_alive():
-            self._thread.join(2.0)
+            self._thread.join(10.0)
+        if self._thread.is_alive():
+            return  # what it still uses may not be destroyed
         self.node.destroy_node()
         self._context.try_shutdown()

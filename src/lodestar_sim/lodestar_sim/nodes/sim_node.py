@@ -103,8 +103,8 @@ class SimNode(LodestarNode):
                 tick += 1
         except Exception as error:
             if self.context.ok():
-                self.get_logger().fatal(f"the simulation ended: {error.__class__.__name__}: {error}")
-                self.context.try_shutdown()
+                self.failed = True
+                self.refusal = f"the simulation ended: {error.__class__.__name__}: {error}"
 
     def _step(self, tick: int) -> None:
         sim, now = self._sim, time.monotonic()

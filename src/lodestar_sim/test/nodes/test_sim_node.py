@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -222,6 +224,28 @@ def test_what_it_cannot_use_it_says_in_one_line(processes, world_file, tmp_path,
     assert death.returncode == 2
     assert text.lower() in death.tail.lower()
     assert "Traceback" not in death.tail
+
+
+BROKEN = """
+import sys
+from lodestar_ros.executors import run
+from lodestar_sim.nodes.sim_node import SimNode
+
+def step(node, tick):
+    raise FloatingPointError("no ground")
+
+SimNode._step = step
+raise SystemExit(run(SimNode, sys.argv))
+"""
+
+
+def test_an_error_of_the_simulation_ends_the_process_and_is_told(domain, world_file):
+    ended = subprocess.run(
+        [sys.executable, "-c", BROKEN, "--ros-args", "-p", f"world:={world_file}"],
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    said = ended.stdout + ended.stderr
+    assert ended.returncode == 1 and "the simulation ended: FloatingPointError: no ground" in said, said
 
 
 def test_with_a_real_clock_the_stamps_are_those_of_other_computers(processes, listener, world_file):

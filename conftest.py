@@ -39,6 +39,9 @@ hypothesis.settings.register_profile(
 )
 
 
+# Before the first participant of DDS: a node that a test kills cannot lock what the tests hear with.
+os.environ["FASTDDS_DEFAULT_PROFILES_FILE"] = str(Path(__file__).parent / "config" / "fastdds_udp.xml")
+
 #: Seconds after which a test that native code holds up, so that no timeout reaches it, ends its process.
 HELD_UP = 660
 #: Variable with the path of the file in which scripts/run_tests.py reads which tests have begun, ended and failed.

@@ -23,7 +23,7 @@ from lodestar_bringup.process_spec import (
     MIDDLEWARE,
     ON_CABLE,
     SMALL_MIDDLEWARE,
-    STOPPING_MIDDLEWARE,
+    UDP_MIDDLEWARE,
 )
 from lodestar_bringup.stack import USES, StackOptions, stack
 
@@ -189,8 +189,8 @@ def test_the_middleware_profiles_are_what_images_and_memory_need(
     assert [element.text for element in tree.iter(f"{space}kind")] == ["SYNCHRONOUS"]
 
 
-@pytest.mark.parametrize("name", [STOPPING_MIDDLEWARE, ON_CABLE["go2_base"]])
-def test_the_processes_that_stop_the_robot_have_no_shared_memory(name: str) -> None:
+@pytest.mark.parametrize("name", [UDP_MIDDLEWARE, ON_CABLE["go2_base"]])
+def test_the_processes_that_stop_the_robot_or_decide_have_no_shared_memory(name: str) -> None:
     space = "{http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles}"
     tree = ElementTree.parse(CONFIG / name).getroot()
     assert [element.text for element in tree.iter(f"{space}type")] == ["UDPv4"]
@@ -221,17 +221,20 @@ def test_publishers_of_images_get_the_large_segment_and_a_users_own_profile_stay
         monkeypatch.setenv(variable, shipped)
         given = {spec.name: Path(spec.process_environment()[variable]).name for spec in stack("sim")}
         assert {given[name] for name in ("sim", "perception", "semantic_voxels")} == {MIDDLEWARE}
-        assert given["goal_selector"] == SMALL_MIDDLEWARE
+        assert {given[name] for name in ("keyframes", "ego_vlm_expert")} == {SMALL_MIDDLEWARE}
+        assert {given[name] for name in ("goal_selector", "sim_navigator", "frontier_expert")} == {
+            UDP_MIDDLEWARE
+        }
         given |= {
             spec.name: Path(spec.process_environment()[variable]).name
             for spec in (*stack("go2"), *stack("go2_stand_in"))
         }
-        assert {given[name] for name in ("motion_gate", "go2_stand_in")} == {STOPPING_MIDDLEWARE}
+        assert {given[name] for name in ("motion_gate", "go2_stand_in")} == {UDP_MIDDLEWARE}
         assert {name: file for name, file in given.items() if "cable" in file} == dict(ON_CABLE)
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     given = {spec.name: Path(spec.process_environment()[variable]).name for spec in stack("go2")}
     stopping = ("motion_gate", "go2_base", "go2_guard")
-    assert {given[name] for name in stopping} == {STOPPING_MIDDLEWARE}
+    assert {given[name] for name in stopping} == {UDP_MIDDLEWARE}
     assert not set(given.values()) & set(ON_CABLE.values())
     monkeypatch.setenv(variable, "/etc/mine.xml")
     assert {spec.process_environment()[variable] for spec in stack("sim")} == {"/etc/mine.xml"}

@@ -248,6 +248,7 @@ def is_driving(bed):
 @pytest.fixture
 def directive(bed, stack):
     """Return a running directive for a missing object, with the robot moving."""
+    stack.revive(*REVIVED)
     goal = bed.action(FollowDirective, "follow_directive").send(FollowDirective.Goal(text="find the unicorn"))
     try:
         bed.until(lambda: is_driving(bed) or goal.future.done(), "the robot drives")
@@ -315,7 +316,7 @@ def test_the_robot_stands_without_its_navigator_and_the_directive_ends(bed, stac
     assert result.error_code in (
         FollowDirective.Result.NAVIGATOR_UNAVAILABLE,
         FollowDirective.Result.NAVIGATION_FAILED,
-    ), result.error_msg
+    ), f"{result.error_msg}; mapping {bed.diagnosis('mapping')}; selector {bed.diagnosis('goal_selector')}"
     revive(bed, stack, "sim_navigator")
     stack.assert_alive(besides=(*EXPENDABLE, "sim_navigator"))
 

@@ -11,20 +11,24 @@ from types import MappingProxyType
 
 from lodestar_bringup.places import config_folder, executable_path
 
-# Every process maps a segment of shared memory that is fully resident: 32 MiB for publishers of images, clouds or
-# octrees (ten images of 1280x720), and 8 MiB for the others, which can still receive such messages.
+# A process with images maps a segment of shared memory that is fully resident: 32 MiB for publishers of images, clouds
+# or octrees (ten images of 1280x720), and 8 MiB for those that only receive them.
 MIDDLEWARE = "fastdds.xml"
 SMALL_MIDDLEWARE = "fastdds_small.xml"
-# Processes that stop the robot use no shared memory (see the file). go2_stand_in plays the robot that receives stops.
-STOPPING_MIDDLEWARE = "fastdds_udp.xml"
+# Processes that stop the robot, and those that decide without images, use no shared memory: one that is killed may hold
+# a lock of it (see the file), and its neighbours then hear nothing. go2_stand_in plays the robot that receives stops.
+UDP_MIDDLEWARE = "fastdds_udp.xml"
 # All of these keep to the loopback. Where ROS may leave this computer, those that speak to the Go2 use its cable too.
 ON_CABLE: Mapping[str, str] = MappingProxyType(
     {"go2_lidar": "fastdds_cable.xml", **dict.fromkeys(("go2_base", "go2_guard"), "fastdds_udp_cable.xml")}
 )
-_SHIPPED = (MIDDLEWARE, SMALL_MIDDLEWARE, STOPPING_MIDDLEWARE, *ON_CABLE.values())
+_SHIPPED = (MIDDLEWARE, SMALL_MIDDLEWARE, UDP_MIDDLEWARE, *ON_CABLE.values())
 _PROFILE, _RANGE = "FASTDDS_DEFAULT_PROFILES_FILE", "ROS_AUTOMATIC_DISCOVERY_RANGE"
 _LOCAL_ONLY = "ROS_LOCALHOST_ONLY"  # all that Humble knows; later distributions prefer it to the range
-_STOPPING = ("motion_gate", "go2_base", "go2_guard", "go2_stand_in")
+_UDP_ALONE = (
+    "motion_gate", "go2_base", "go2_guard", "go2_stand_in", "goal_selector", "sim_navigator", "world_model",
+    "frontier_expert", "semantic_map_expert", "scene_dictionary", "memory", "text_embedder", "operator",
+)  # fmt: skip
 _LARGE_MESSAGES = ("sim", "player", "perception", "mapping", "slam_stand_in", "semantic_voxels")
 
 # Every process uses one thread of BLAS and OpenMP, because fifteen processes share the cores. The simulator's ray
@@ -95,6 +99,6 @@ def _on_fast_dds() -> bool:
 
 def middleware_of(name: str) -> str:
     """Return the file name of a process's Fast DDS profile."""
-    if name in _STOPPING:
-        return STOPPING_MIDDLEWARE
+    if name in _UDP_ALONE:
+        return UDP_MIDDLEWARE
     return MIDDLEWARE if name in _LARGE_MESSAGES else SMALL_MIDDLEWARE

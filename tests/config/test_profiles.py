@@ -221,10 +221,8 @@ def test_publishers_of_images_get_the_large_segment_and_a_users_own_profile_stay
         monkeypatch.setenv(variable, shipped)
         given = {spec.name: Path(spec.process_environment()[variable]).name for spec in stack("sim")}
         assert {given[name] for name in ("sim", "perception", "semantic_voxels")} == {MIDDLEWARE}
-        assert {given[name] for name in ("keyframes", "ego_vlm_expert")} == {SMALL_MIDDLEWARE}
-        assert {given[name] for name in ("goal_selector", "sim_navigator", "frontier_expert")} == {
-            UDP_MIDDLEWARE
-        }
+        assert {given[name] for name in ("keyframes", "frontier_expert")} == {SMALL_MIDDLEWARE}
+        assert {given[name] for name in ("goal_selector", "sim_navigator", "world_model")} == {UDP_MIDDLEWARE}
         given |= {
             spec.name: Path(spec.process_environment()[variable]).name
             for spec in (*stack("go2"), *stack("go2_stand_in"))

@@ -27,7 +27,7 @@ _PROFILE, _RANGE = "FASTDDS_DEFAULT_PROFILES_FILE", "ROS_AUTOMATIC_DISCOVERY_RAN
 _LOCAL_ONLY = "ROS_LOCALHOST_ONLY"  # all that Humble knows; later distributions prefer it to the range
 _UDP_ALONE = (
     "motion_gate", "go2_base", "go2_guard", "go2_stand_in", "goal_selector", "sim_navigator", "world_model",
-    "frontier_expert", "semantic_map_expert", "scene_dictionary", "memory", "text_embedder", "operator",
+    "scene_dictionary", "memory", "text_embedder", "operator",
 )  # fmt: skip
 _LARGE_MESSAGES = ("sim", "player", "perception", "mapping", "slam_stand_in", "semantic_voxels")
 

@@ -11,8 +11,14 @@ from lodestar_bringup import domains
 from lodestar_bringup.places import StackError
 
 
-def test_claims_differ_and_end(monkeypatch):
-    monkeypatch.setattr(domains, "_LAST", domains._FIRST + 2)
+@pytest.fixture(autouse=True)
+def two_domains(monkeypatch):
+    """Leave two domains that no test of nodes claims meanwhile."""
+    monkeypatch.setattr(domains, "_FIRST", 10)
+    monkeypatch.setattr(domains, "_LAST", 12)
+
+
+def test_claims_differ_and_end():
     with domains.free_domain() as first, domains.free_domain() as second:
         assert first != second
         with pytest.raises(StackError, match="end other runs"), domains.free_domain():
@@ -22,13 +28,11 @@ def test_claims_differ_and_end(monkeypatch):
 
 
 @pytest.mark.parametrize("number", [0, 1, 119])
-def test_a_domain_with_a_participant_is_not_taken(monkeypatch, number):
-    monkeypatch.setattr(domains, "_FIRST", 90)
-    monkeypatch.setattr(domains, "_LAST", 92)
+def test_a_domain_with_a_participant_is_not_taken(number):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as participant:
-        participant.bind(("127.0.0.1", 7410 + 250 * 90 + 2 * number))
+        participant.bind(("127.0.0.1", 7410 + 250 * 10 + 2 * number))
         with domains.free_domain() as domain:
-            assert domain == 91
+            assert domain == 11
 
 
 def test_a_session_whose_nodes_were_killed_leaves_nothing_that_holds_the_next_one():

@@ -39,8 +39,10 @@ hypothesis.settings.register_profile(
 )
 
 
-# Before the first participant of DDS: a node that a test kills cannot lock what the tests hear with.
-os.environ["FASTDDS_DEFAULT_PROFILES_FILE"] = str(Path(__file__).parent / "config" / "fastdds_udp.xml")
+# Before the first participant of DDS: a node that a test kills cannot lock what the tests' bed hears with.
+_profile = Path(__file__).parent / "config" / "fastdds_udp.xml"
+if _profile.is_file():  # a test of this file copies it to a folder without profiles
+    os.environ["FASTDDS_DEFAULT_PROFILES_FILE"] = str(_profile)
 
 #: Seconds after which a test that native code holds up, so that no timeout reaches it, ends its process.
 HELD_UP = 660
@@ -65,12 +67,23 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """End the process with the stacks of its threads if a test does not end: the run goes on in another worker."""
+    """End the process with the stacks of its threads if a test does not end; xdist goes on in another worker."""
     faulthandler.dump_traceback_later(HELD_UP, exit=True, file=_error_output)
     try:
         return (yield)
     finally:
         faulthandler.cancel_dump_traceback_later()
+
+
+def pytest_exception_interact(node: pytest.Item | pytest.Collector) -> None:
+    """Keep the bound of a test that has failed: pytest and its timeout forget theirs before the fixtures end."""
+    if isinstance(node, pytest.Item):
+        faulthandler.dump_traceback_later(HELD_UP, exit=True, file=_error_output)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    if report.failed:
+        _note("failed", report.nodeid)
 
 
 def pytest_runtest_logstart(nodeid: str) -> None:

@@ -211,7 +211,7 @@ def main(arguments: Sequence[str]) -> int:
         if first not in results:
             results[first] = filling.result()
     if all(status in WORDS for status, _ in results.values()):
-        print(f"== {time.monotonic() - began:.0f} s after the first test", flush=True)
+        print(f"== {time.monotonic() - began:.0f} s after the start", flush=True)
         with Run(third := Part(ALONE), list(arguments) or marked_files((ALONE,))) as run:
             results[third] = run.result()
     print("\n".join(f"== tests, {part.name}: {word}" for part, (_, word) in results.items()), flush=True)

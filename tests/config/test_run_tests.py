@@ -132,7 +132,11 @@ def test_a_mark_that_its_file_does_not_name_is_refused(pytester: pytest.Pytester
 HELD_UP = """
 import ctypes, pytest
 pytestmark = pytest.mark.timed
-def test_held_up(): ctypes.PyDLL(None).sleep(600)  # holds the interpreter's lock, as a destructor of DDS can
+def hold_up(): ctypes.PyDLL(None).sleep(600)  # holds the interpreter's lock, as a destructor of DDS can
+@pytest.fixture
+def ends_in_it(): yield; hold_up()
+def test_held_up(): hold_up()
+def test_failed_before(ends_in_it): assert False
 def test_after(): pass
 """
 
@@ -144,8 +148,8 @@ def test_a_test_that_native_code_holds_up_fails_with_its_stack(
     conftest = tmp_path / "conftest.py"
     conftest.write_text(conftest.read_text().replace("HELD_UP = 660", "HELD_UP = 5"))
     said, _ = run("test_it.py").communicate(timeout=PATIENCE)
-    assert "in test_held_up" in said and "1 failed, 1 passed" in said
-    assert said.rstrip().endswith("\n== FAILED test_it.py::test_held_up")
+    assert said.count("in hold_up") == 2 and " 1 passed" in said
+    assert "\n== FAILED test_it.py::test_held_up\n== FAILED test_it.py::test_failed_before" in said
 
 
 DYING = """

@@ -7,10 +7,11 @@ import signal
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy._rclpy_pybind11 import InvalidHandle
@@ -33,6 +34,18 @@ ANSWERS = 10.0
 BESIDE_FAKES = {"navigators": ["sim_navigator", "goal_selector", "test_bed"], "joystick": "test_bed"}
 
 
+@contextlib.contextmanager
+def only_the_profiles_transports() -> Iterator[None]:
+    """Have a participant use its Fast DDS profile's transports alone: rmw_fastrtps adds shared memory for LOCALHOST.
+
+    The variables are restored: the nodes of a stack are started with the profiles that belong to them.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "SYSTEM_DEFAULT")
+        patch.delenv("ROS_LOCALHOST_ONLY", raising=False)
+        yield
+
+
 def _token(status: Any) -> str:
     """Return the identity of a status's process, which differs after a restart; "" if it states none."""
     return " ".join(status.hardware_id.split(" ")[:-1])
@@ -44,8 +57,9 @@ class Bed:
     def __init__(self, informed: bool = False, name: str = "test_bed") -> None:
         """informed: with a waiting executor, whose callbacks may ask for a message's information."""
         self._context = rclpy.Context()
-        self._context.init()
-        self.node = Node(name, context=self._context)
+        with only_the_profiles_transports():
+            self._context.init()
+            self.node = Node(name, context=self._context)
         self.heard: dict[str, list[tuple[float, Any]]] = defaultdict(list)
         self.topics: set[str] = set()  # of subscriptions
         self._clients: dict[str, Any] = {}
@@ -82,7 +96,9 @@ class Bed:
         self._closing.set()
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive(), late("the end of the executor's thread")
-        self._executor.remove_node(self.node)
+        self._executor.shutdown(
+            timeout_sec=PATIENCE
+        )  # else it keeps the node's entities, and their participant
         self.node.destroy_node()
         self._context.try_shutdown()
         if self._side is not None:

@@ -12,11 +12,11 @@ from types import MappingProxyType
 from lodestar_bringup.places import config_folder, executable_path
 
 # A process with images maps a segment of shared memory that is fully resident: 32 MiB for publishers of images, clouds
-# or octrees (ten images of 1280x720), and 8 MiB for those that only receive them.
+# or octrees (ten images of 1280x720), and 8 MiB for others that may receive them.
 MIDDLEWARE = "fastdds.xml"
 SMALL_MIDDLEWARE = "fastdds_small.xml"
-# Processes that stop the robot, and those that decide without images, use no shared memory: one that is killed may hold
-# a lock of it (see the file), and its neighbours then hear nothing. go2_stand_in plays the robot that receives stops.
+# Processes that stop the robot or decide use no shared memory: one that is killed may hold a lock of it (see the file),
+# and its neighbours then hear nothing. Experts keep it, for images. go2_stand_in plays the robot that receives stops.
 UDP_MIDDLEWARE = "fastdds_udp.xml"
 # All of these keep to the loopback. Where ROS may leave this computer, those that speak to the Go2 use its cable too.
 ON_CABLE: Mapping[str, str] = MappingProxyType(

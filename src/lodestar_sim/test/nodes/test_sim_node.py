@@ -227,15 +227,13 @@ def test_what_it_cannot_use_it_says_in_one_line(processes, world_file, tmp_path,
 
 
 BROKEN = """
-import sys
-from lodestar_ros.executors import run
-from lodestar_sim.nodes.sim_node import SimNode
+from lodestar_sim.nodes.sim_node import SimNode, main
 
 def step(node, tick):
     raise FloatingPointError("no ground")
 
 SimNode._step = step
-raise SystemExit(run(SimNode, sys.argv))
+main()
 """
 
 

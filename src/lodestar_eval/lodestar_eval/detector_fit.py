@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +11,16 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri
 
-from lodestar_eval.detector_sights import Sight, Sights
+from lodestar.geometry.poses import wrap_angle
+from lodestar_eval.detector_sights import Sight, Sights, Stray
 
 SIZES = (0.0, 32.0, 64.0, 128.0, 256.0)  # pixels, lower edges of the bins of size
 DISTANCES = (0.0, 1.5, 2.5)  # metres, lower edges of the bins of distance
 _PRIOR = 20.0  # weight, in sights, that draws a bin towards its row and a row towards the mean; chosen
 _CLASS_SIGHTS = 20  # least sights of a class that gets its own offset; chosen
-_FAR = 4.0  # s, least time between two sights of an object whose correlation is taken as permanent; chosen
-_NEAR = 0.5  # s, greatest time between two successive sights; chosen
+_FAR = 0.2  # change of viewpoint from which the correlation of two sights of an object is taken as permanent; chosen
+_STEPS = np.arange(0.0, 0.2, 0.02)  # changes of viewpoint between which correlations are pooled; chosen
+_FEW = 50  # pairs of sights, below which a step is left out; chosen
 _QUANTILES = np.linspace(0.02, 0.98, 25)
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
 
@@ -59,9 +62,13 @@ def fit(levels: Sights, strays: Sights, kinds: dict[str, str], source: str) -> F
         if often[kind] >= _CLASS_SIGHTS
     }
     own = expit(logit(np.clip(pooled, 1e-3, 0.999)) + [offsets.get(kind, 0.0) for kind in classes])
-    lasting, memory = _flicker(things, own, right)
+    lasting, shift = _flicker(things, own, right)
     found = [sight for sight in things if sight.score > 0.0]
     wrong = Counter(sight.found for sight in found if sight.found != sight.kind)
+    pairs: dict[str, Counter[str]] = defaultdict(Counter)
+    for sight in (*found, *(one for one in strays.things if one.kind and one.score > 0.0)):
+        if sight.found != sight.kind:
+            pairs[sight.kind][sight.found] += 1
     edges = np.array([sight.edges for sight in found if sight.found == sight.kind]).ravel()
     raw_seen, raw_hit = np.zeros(shape, int), np.zeros(shape, int)
     np.add.at(raw_seen, (rows, columns), 1)
@@ -72,16 +79,19 @@ def fit(levels: Sights, strays: Sights, kinds: dict[str, str], source: str) -> F
         "distances": list(DISTANCES),
         "recall": recall.round(3).tolist(),
         "lasting": round(lasting, 3),
-        "memory": round(memory, 2),
+        "memory": 0.0,
+        "shift": round(shift, 3),
         "wrong": round(sum(wrong.values()) / max(len(found), 1), 3),
         "edges": np.quantile(edges, _QUANTILES).round(3).tolist(),
         "scores": np.quantile([sight.score for sight in found], _QUANTILES).round(3).tolist(),
         "strays": round(len(strays.strays) / strays.frames, 3),
+        "stray_shift": round(_stray_shift(strays.strays), 3),
         "stray_sizes": np.quantile([one.size for one in strays.strays] or [1.0], _QUANTILES)
         .round(1)
         .tolist(),
         "kinds": dict(sorted(kinds.items())),
         "offsets": {kind: round(value, 2) for kind, value in offsets.items()},
+        "pairs": {kind: dict(pairs[kind].most_common()) for kind in sorted(pairs)},
         "wrong_labels": dict(wrong.most_common()),
         "stray_labels": dict(Counter(one.found for one in strays.strays).most_common()),
     }
@@ -109,40 +119,55 @@ def _offset(pooled: np.ndarray, right: np.ndarray) -> float:
 
 
 def _flicker(things: Sequence[Sight], chance: np.ndarray, right: np.ndarray) -> tuple[float, float]:
-    """Return (lasting, memory) of the correlation between right detections of one object over time.
+    """Return (lasting, shift) of the correlation between right detections of one object over viewpoints.
 
-    lasting: correlation after a long time. memory: time constant, s, with which the rest decays.
+    lasting: correlation between far viewpoints. shift: change of viewpoint with which the rest decays, as
+    exp(-d^2 / 2 shift^2); least squares over steps of change.
     """
     tracks: dict[str, list[int]] = defaultdict(list)
     for index, sight in enumerate(things):
         tracks[sight.thing].append(index)
-    far: list[tuple[int, int]] = []
-    near: list[tuple[int, int]] = []
-    gaps = []
-    for indices in tracks.values():
-        indices.sort(key=lambda i: things[i].stamp)
-        for place, a in enumerate(indices):
-            for b in indices[place + 1 :]:
-                apart = things[b].stamp - things[a].stamp
-                if apart >= _FAR:
-                    far.append((a, b))
-                elif b == indices[place + 1] and apart <= _NEAR:
-                    near.append((a, b))
-                    gaps.append(apart)
-    lasting = correlation(chance, right, far)
-    both = correlation(chance, right, near)
-    passing = np.clip((both - lasting) / max(1.0 - lasting, 1e-6), 0.01, 0.99)
-    return lasting, float(-np.mean(gaps or [1.0]) / np.log(passing))
+    pairs, changes = [np.empty((0, 2), np.int64)], [np.empty(0)]
+    for track in tracks.values():
+        first, second = np.triu_indices(len(track), 1)
+        indices, views = np.array(track), np.array([things[i].view for i in track])
+        turned = np.abs(wrap_angle(views[first, 0] - views[second, 0]))
+        changes.append(np.hypot(turned, views[first, 1] - views[second, 1]))
+        pairs.append(np.stack([indices[first], indices[second]], axis=1))
+    both, change = np.concatenate(pairs), np.concatenate(changes)
+    lasting = correlation(chance, right, both[change >= _FAR])
+    at, found, weights = [], [], []
+    for low, high in itertools.pairwise(_STEPS):
+        chosen = both[(change >= low) & (change < high)]
+        if len(chosen) >= _FEW:
+            at.append((low + high) / 2.0)
+            found.append(correlation(chance, right, chosen))
+            weights.append(len(chosen))
+    widths = np.geomspace(0.02, 1.0, 80)
+    curves = lasting + (1.0 - lasting) * np.exp(-0.5 * (np.array(at) / widths[:, None]) ** 2)
+    errors = ((curves - np.array(found)) ** 2 * np.array(weights)).sum(axis=1)
+    return lasting, float(widths[errors.argmin()])
 
 
-def correlation(chance: np.ndarray, right: np.ndarray, pairs: Sequence[tuple[int, int]]) -> float:
+def _stray_shift(strays: Sequence[Stray]) -> float:
+    """Return the change of viewpoint over which a false detection stays, so that as many stay as were seen to."""
+    changes = np.array([one.change for one in strays if np.isfinite(one.change)])
+    again = sum(one.again for one in strays)
+    if not len(changes) or not again:
+        return 0.0
+    widths = np.geomspace(0.005, 5.0, 200)
+    stay = np.exp(-changes / widths[:, None]).sum(axis=1)
+    return float(widths[np.abs(stay - again).argmin()])
+
+
+def correlation(chance: np.ndarray, right: np.ndarray, pairs: np.ndarray) -> float:
     """Return the correlation of two sights' latent normal variables that fits how often both are detected.
 
-    chance: (N,) chance of detection per sight. right: (N,) bool. pairs: indices of sights; without any, 0.
+    chance: (N,) chance of detection per sight. right: (N,) bool. pairs: (P, 2) indices of sights; without any, 0.
     """
-    if not pairs:
+    if not len(pairs):
         return 0.0
-    a, b = np.array(pairs).T
+    a, b = pairs.T
     level_a, level_b = ndtri(np.clip(chance[a], 1e-3, 0.999)), ndtri(np.clip(chance[b], 1e-3, 0.999))
     wanted = float((right[a] & right[b]).mean())
     low, high = 0.0, 0.98

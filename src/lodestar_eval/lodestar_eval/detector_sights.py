@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from lodestar.geometry.boxes import box_iou
 from lodestar.perception.frames import Detection, Detector, RgbdFrame
-from lodestar.perception.measured_noise import WIDTH
+from lodestar.perception.measured_noise import WIDTH, view_change
 from lodestar_eval.real_images.labels import STEP, FramePoints, LabelledRoom
 from lodestar_eval.tour import Tour, TourConfig
 from lodestar_sim.worlds.world import World
@@ -25,7 +26,8 @@ class Sight:
     thing: id, unique over all sources. kind: detector class of its label, "" = none. size: square root of its
     pixels in an image `WIDTH` pixels wide. distance: metres. score: of the detection, 0 = missed. found: label of
     the detection. edges: (4,), distances by which the detection's left, top, right and bottom lie inside the
-    object's box, as shares of its side.
+    object's box, as shares of its side. view: radians of the direction from the object to the camera in plan, and
+    logarithm of their distance in metres.
     """
 
     source: str
@@ -37,17 +39,21 @@ class Sight:
     score: float = 0.0
     found: str = ""
     edges: tuple[float, ...] = ()
+    view: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Stray:
-    """False detection, which matches no object. size: see `Sight`. again: the previous frame had it too."""
+    """False detection, which matches no object. size: see `Sight`. again: the previous frame had it too. change: of the
+    viewpoint since that frame (`view_change`).
+    """
 
     source: str
     found: str
     score: float
     size: float
     again: bool
+    change: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -67,22 +73,22 @@ def rendered(
     tour = Tour(world, seed, config)
     labels = {i: entry["class"] for i, entry in world.labels().items()}
     collected = _Collector(name)
-    for number, moment in enumerate(tour.moments()):
+    for number, _ in enumerate(tour.moments()):
         if number >= frames:
             break
         image = tour.simulator.render(rgb=True, width=config.width, height=config.height)
-        ids, depth, _ = tour.simulator.view_truth(config.width, config.height)
-        del moment
+        ids, depth, pose = tour.simulator.view_truth(config.width, config.height)
         assert image.rgb is not None
         boxes = []
         for identity in np.unique(ids[ids > 0]).tolist():
             rows, columns = np.nonzero(ids == identity)
             if len(rows) >= _LEAST and identity in labels:
                 distance = float(np.median(depth[rows, columns]))
-                boxes.append((f"{name} {identity}", kinds(labels[identity]), rows, columns, distance))
-        collected.add(
-            image.stamp, boxes, detector.detect(image.stamp, image.rgb).detections, config.width, True
-        )
+                boxes.append(
+                    (f"{name} {identity}", kinds(labels[identity]), rows, columns, distance, (0.0, 0.0))
+                )
+        found = detector.detect(image.stamp, image.rgb).detections
+        collected.add(image.stamp, boxes, found, config.width, (depth, pose))
     return collected.sights()
 
 
@@ -101,12 +107,18 @@ def recorded(
                 boxes.append(
                     (
                         f"{room.name} {number}", kinds(thing.label), points.rows[own], points.columns[own],
-                        float(np.median(points.depth[own])),
+                        float(np.median(points.depth[own])), _view(frame, points.at[own].mean(axis=0)),
                     )
                 )  # fmt: skip
         found = detector.detect(frame.stamp, frame.rgb).detections
-        collected.add(frame.stamp, boxes, found, frame.camera.width, False)
+        collected.add(frame.stamp, boxes, found, frame.camera.width)
     return collected.sights()
+
+
+def _view(frame: RgbdFrame, place: np.ndarray) -> tuple[float, float]:
+    """Return `Sight.view` of a place (3,) in map."""
+    x, y, z = frame.map_from_camera[:3, 3] - place
+    return math.atan2(y, x), math.log(max(math.hypot(x, y, z), 0.1))
 
 
 class _Collector:
@@ -115,29 +127,32 @@ class _Collector:
         self._things: list[Sight] = []
         self._strays: list[Stray] = []
         self._before: tuple[Detection, ...] = ()
+        self._pose: np.ndarray | None = None
 
     def add(
         self,
         stamp: float,
-        boxes: Sequence[tuple[str, str, np.ndarray, np.ndarray, float]],
+        boxes: Sequence[tuple[str, str, np.ndarray, np.ndarray, float, tuple[float, float]]],
         detections: tuple[Detection, ...],
         width: int,
-        complete: bool,
+        complete: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> None:
-        """Add a frame. boxes: per object its name, class, pixel rows, pixel columns, and distance in metres.
-        complete: every object in view is listed, so that an unmatched detection is false.
+        """Add a frame. boxes: per object its name, class, pixel rows, pixel columns, distance in metres, and `view`.
+        complete: depth (H, W) and pose (4, 4) of a frame for which every object in view is listed, so that an unmatched
+        detection is false.
         """
         self._frames += 1
-        low = np.array([(c.min(), r.min()) for _, _, r, c, _ in boxes], float).reshape(-1, 2)
-        high = np.array([(c.max() + 1, r.max() + 1) for _, _, r, c, _ in boxes], float).reshape(-1, 2)
+        low = np.array([(c.min(), r.min()) for _, _, r, c, *_ in boxes], float).reshape(-1, 2)
+        high = np.array([(c.max() + 1, r.max() + 1) for _, _, r, c, *_ in boxes], float).reshape(-1, 2)
         corner, far = _corners(detections)
         iou = box_iou(low[:, None], high[:, None], corner[None], far[None])
         right = np.array([[kind == d.label for d in detections] for _, kind, *_ in boxes]).reshape(iou.shape)
         taken: set[int] = set()
         for row in np.argsort(-iou.max(axis=1, initial=0.0)) if len(boxes) else []:
-            name, kind, rows, _, distance = boxes[row]
-            area = len(rows) * (1 if complete else STEP**2)
-            sight = Sight(self._source, name, stamp, kind, float(np.sqrt(area)) * WIDTH / width, distance)
+            name, kind, rows, _, distance, view = boxes[row]
+            area = len(rows) * (STEP**2 if complete is None else 1)
+            size = float(np.sqrt(area)) * WIDTH / width
+            sight = Sight(self._source, name, stamp, kind, size, distance, view=view)
             value = np.where(iou[row] >= MATCHED, iou[row] + right[row], 0.0)
             value[list(taken)] = 0.0
             if len(detections) and value.max() > 0.0:
@@ -150,12 +165,18 @@ class _Collector:
                     sight, score=detections[best].score, found=detections[best].label, edges=edges
                 )
             self._things.append(sight)
-        if complete:
-            self._add_strays(detections, taken, iou, width)
+        if complete is not None:
+            self._add_strays(detections, taken, iou, width, *complete)
         self._before = detections
 
     def _add_strays(
-        self, detections: tuple[Detection, ...], taken: set[int], iou: np.ndarray, width: int
+        self,
+        detections: tuple[Detection, ...],
+        taken: set[int],
+        iou: np.ndarray,
+        width: int,
+        depth: np.ndarray,
+        pose: np.ndarray,
     ) -> None:
         before_low, before_high = _corners(self._before)
         for index, detection in enumerate(detections):
@@ -165,7 +186,11 @@ class _Collector:
             near = box_iou(low, high, before_low, before_high) >= 0.2
             again = any(near[k] and other.label == detection.label for k, other in enumerate(self._before))
             size = float(np.sqrt(np.prod(high - low))) * WIDTH / width
-            self._strays.append(Stray(self._source, detection.label, detection.score, size, again))
+            box = detection.box
+            away = float(np.median(depth[box.y : box.y + box.height, box.x : box.x + box.width]))
+            change = math.inf if self._pose is None else view_change(self._pose, pose, away)
+            self._strays.append(Stray(self._source, detection.label, detection.score, size, again, change))
+        self._pose = pose
 
     def sights(self) -> Sights:
         return Sights(self._frames, tuple(self._things), tuple(self._strays))

@@ -19,12 +19,14 @@ from lodestar_sim.simulator import SimConfig
 __all__ = ["NOISES", "WITHOUT_WORLD_MODEL", "EpisodeSettings", "memory_in", "robot_config", "with_detector"]
 
 #: Perception errors by name; "mild" is about those of a good open-vocabulary detector on large objects, "detector"
-#: those measured with NanoDet (benchmark `detector-noise`).
+#: those measured with NanoDet (benchmark `detector-noise`), "detector_by_time" its form of before 0.9, for one release:
+#: misses are drawn anew as time passes, not as the viewpoint changes, and false detections in every frame.
 NOISES = {
     "none": NoiseConfig(),
     "mild": NoiseConfig(miss=0.10, split=0.02, merge=0.02, wrong_label=0.02, erode_px=1, score_std=0.05),
     "strong": NoiseConfig(miss=0.30, split=0.05, merge=0.05, wrong_label=0.08, erode_px=2, score_std=0.10),
     "detector": NoiseConfig(measured="nanodet"),
+    "detector_by_time": NoiseConfig(measured="nanodet_by_time"),
 }
 
 #: Part kinds of a robot without diagnosis and recovery; `ablations.UNVALIDATED` removes validation.
@@ -33,7 +35,7 @@ WITHOUT_WORLD_MODEL = {"goal_selector__loop__recovery__enabled": False}
 
 def robot_config(noise: NoiseConfig = NOISES["mild"]) -> RobotConfig:
     """Return the robot configuration of the simulator's profile, with these perception errors."""
-    return changed(_profile(), perception__noise=noise)
+    return changed(_profile(), perception__noise=noise, shared__looks__eyes=noise.measured)
 
 
 def memory_in(folder: Path) -> dict[str, dict[str, object]]:

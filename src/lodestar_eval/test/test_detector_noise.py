@@ -16,32 +16,38 @@ from lodestar_sim.worlds import world_from_spec
 from lodestar_sim.worlds.catalogue import CATALOGUE
 
 
-def noise(chance, lasting, memory):
+def noise(chance, lasting, shift):
     return MeasuredNoise(
-        "made up", SIZES, DISTANCES, tuple((chance,) * len(DISTANCES) for _ in SIZES), lasting, memory, 0.0,
-        (0.1,), (0.6,), 0.0, (10.0,),
+        "made up", SIZES, DISTANCES, tuple((chance,) * len(DISTANCES) for _ in SIZES), lasting, 0.0, 0.0,
+        (0.1,), (0.6,), 0.0, (10.0,), shift=shift,
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("chance", "lasting", "memory"), [(0.3, 0.2, 0.5), (0.6, 0.6, 1.0), (0.5, 0.0, 2.0)])
-def test_the_fit_gives_back_the_numbers_that_made_the_sights(chance, lasting, memory):
+@pytest.mark.parametrize(
+    ("chance", "lasting", "shift"), [(0.3, 0.2, 0.05), (0.6, 0.6, 0.1), (0.5, 0.0, 0.04)]
+)
+def test_the_fit_gives_back_the_numbers_that_made_the_sights(chance, lasting, shift):
     rng = np.random.default_rng(4)
-    misses, things = MissMemory(noise(chance, lasting, memory), rng), []
+    misses, things = MissMemory(noise(chance, lasting, shift), rng), []
     for number in range(60):
         misses.start()
         for thing in range(150):
-            hit = misses.hits(0.2 * number, ("x", str(thing)), np.array([3.0 * thing, 0, 0]), chance)
-            sight = Sight("made", str(thing), 0.2 * number, f"kind {thing % 5}", 100.0, 2.0)
+            place, bearing = np.array([30.0 * thing, 0.0, 0.0]), 0.01 * number
+            camera = place + 2.0 * np.array([np.cos(bearing), np.sin(bearing), 0.0])
+            hit = misses.seen_as(0.2 * number, ("x", str(thing)), place, chance, camera) is not None
+            view = (bearing, np.log(2.0))
+            sight = Sight("made", str(thing), 0.2 * number, f"kind {thing % 5}", 100.0, 2.0, view=view)
             edges = (0.1, 0.1, 0.1, 0.1)
             things.append(
                 Sight(**{**vars(sight), "score": 0.6, "found": sight.kind, "edges": edges}) if hit else sight
             )
-    strays = Sights(10, (), tuple(Stray("made", "bed", 0.5, 50.0, False) for _ in range(5)))
+    strays = Sights(10, (), tuple(Stray("made", "bed", 0.5, 50.0, number < 3, 0.2) for number in range(5)))
     record = fit(Sights(60, tuple(things), ()), strays, {"cup": "cup"}, "here").record
     found = MeasuredNoise.of(record)
     assert found.chance("nothing", 100.0, 2.0) == pytest.approx(chance, abs=0.08)
-    assert found.lasting == pytest.approx(lasting, abs=0.12) and found.strays == 0.5
-    assert found.memory == pytest.approx(memory, rel=0.5)
+    assert found.lasting == pytest.approx(lasting, abs=0.15) and found.strays == 0.5
+    assert found.shift == pytest.approx(shift, rel=0.5)
+    assert np.exp(-0.2 / found.stray_shift) == pytest.approx(0.6, abs=0.02), "three of five stayed"
     assert set(found.edges) == {0.1} and set(found.scores) == {0.6} and found.wrong == 0.0
 
 

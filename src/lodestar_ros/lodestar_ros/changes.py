@@ -20,8 +20,8 @@ from rclpy.node import Node
 from lodestar.assembly.parts import category_priors
 from lodestar.assembly.session_maps import running_session, saved_session
 from lodestar.assembly.shared import SharedConfig
+from lodestar.models.category_priors import BadPriors, CategoryPriors
 from lodestar.models.english import duration_in_words
-from lodestar.scene.category_priors import BadPriors, CategoryPriors
 from lodestar.scene.change_report import report_json, report_lines
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.session_changes import ThingChange, watchings_of

@@ -22,7 +22,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Task
 
-from lodestar.scene.category_priors import BadPriors
+from lodestar.models.category_priors import BadPriors
 from lodestar_ros.parameters import ParameterError, reject_unknown
 
 try:

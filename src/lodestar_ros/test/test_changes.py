@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "lodestar" / "test" / "scene"
 from session_builders import DAY, save, today, yesterday
 
 from lodestar.assembly.session_maps import saved_session
-from lodestar.scene.category_priors import CategoryPriors
+from lodestar.models.category_priors import CategoryPriors
 from lodestar.scene.session_sights import changes_between
 from lodestar_ros.change_events import events_of
 from lodestar_ros.changes import EXIT_APART, main

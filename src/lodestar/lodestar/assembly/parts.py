@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from lodestar.language.reasoner import Reasoner
     from lodestar.mapping.occupancy.grid_file import Mapper
     from lodestar.mapping.semantic_voxels import SemanticVoxelMap
+    from lodestar.models.category_priors import CategoryPriors
     from lodestar.models.phrases import PhraseBook
     from lodestar.perception.appearance import Describer
     from lodestar.perception.box_masks import BoxMasker
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from lodestar.perception.signs import SignReader
     from lodestar.perception.ultralytics import UltralyticsDetector
     from lodestar.query.targets import SceneTargets
-    from lodestar.scene.category_priors import CategoryPriors
     from lodestar.scene.dictionary import SceneDictionary
     from lodestar.scene.mirror import SceneMirror
     from lodestar.selection.policy import Policy
@@ -225,7 +225,7 @@ def category_priors(file: str | Path = "") -> CategoryPriors:
 
     file: "" = the table alone; "~" is the home folder. Raises BadPriors if the file is missing or invalid.
     """
-    from lodestar.scene.category_priors import CategoryPriors
+    from lodestar.models.category_priors import CategoryPriors
 
     return CategoryPriors.load(Path(file).expanduser()) if str(file) else CategoryPriors()
 

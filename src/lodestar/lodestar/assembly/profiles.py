@@ -28,7 +28,11 @@ _MOVED = {
     ("goal_selector", "loop.detour"): "shared.validation.detour",
     ("goal_selector", "loop.look_age"): "shared.looks.age",
     ("goal_selector", "loop.count_age"): "shared.looks.age",
-    ("frontier_expert", "look_ranges"): "shared.looks.range, and the nearer ones near_looks",
+    ("frontier_expert", "look_ranges"): "shared.looks.range",
+    (
+        "frontier_expert",
+        "near_looks",
+    ): "shared.looks.eyes, by which a search looks again from where it would see",
     ("memory", "answering.coverage.reach"): "shared.looks.range",
     ("memory", "answering.coverage.fov"): "shared.looks.fov",
     ("memory", "events.look_range"): "shared.looks.near",

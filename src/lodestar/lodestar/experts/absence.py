@@ -1,7 +1,7 @@
 """Belief that an object is absent after a search, and the value of one more camera observation (look).
 
 The object may lie anywhere on the floor, or mostly near furniture tops of the kind on which such objects
-stand. The probability that a look misses it grows with the distance and falls with the object's size. Unknown
+stand. The probability that the looks missed it is that of the searched floor (`SearchedFloor.missed`). Unknown
 space behind an open edge of the map (a frontier), and unreachable floor, count as not looked at.
 """
 
@@ -16,19 +16,14 @@ import numpy as np
 from scipy import ndimage
 
 from lodestar.experts.heights import SurfaceMap
+from lodestar.experts.searched_floor import SearchedFloor, open_edges
 from lodestar.grid.config import ViewpointConfig
-from lodestar.grid.looks import nearest_after
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.searched_floor import SearchedFloor, open_edges
 from lodestar.language.directive import Step
-from lodestar.scene.category_priors import CategoryPrior, CategoryPriors
+from lodestar.models.category_priors import CategoryPriors
 from lodestar.scene.records import Entity
 
 ABSENCE_PRIOR = 0.5  # probability that the requested object is there, before any look (ours: nobody knows)
-ABSENCE_RATE = 0.95  # share of objects that are recognised in a clear look (ours)
-# rad that an object must span for ABSENCE_RATE, 25 pixels of 640; below, the rate falls in proportion (ours)
-ABSENCE_CLEAR_ANGLE = 0.05
-ABSENCE_SIZE = 0.3  # m, longest side of objects of a kind without a prior (ours)
 ABSENCE_TYPICAL_SUPPORT = 0.7  # share of objects that stand on the usual support of their kind (ours)
 # m of unseen space behind an open edge of the map (apartment 701: 11 m^2 at 9.5 m)
 ABSENCE_EDGE_DEPTH = 1.0
@@ -154,7 +149,7 @@ class AbsenceJudge:
         if space is None or world.pose is None:
             return None
         lengths = searched.ways.to_all(space.grid, world.pose)
-        before, total = space.missed(space.nearest, space.edges), space.area + space.open_area
+        before, total = space.missed(space.looks, space.edges), space.area + space.open_area
         rates = [0.0]
         for goal in goals:
             seconds = self._seconds(space.grid, goal, lengths)
@@ -181,12 +176,12 @@ class AbsenceJudge:
         if space is None or rate is None:
             return None
         area = space.area + space.open_area
-        unseen = space.missed(space.nearest, space.edges) * area
+        unseen = space.missed(space.looks, space.edges) * area
         hidden = max(_FLOOR - area, typical - area, 0.0)
         return FloorLeft(area + hidden, unseen + hidden, hidden, rate)
 
     def _believed(self, space: _SearchSpace, share: float) -> SearchBelief:
-        missed = space.missed(space.nearest, space.edges)
+        missed = space.missed(space.looks, space.edges)
         present = ABSENCE_PRIOR * missed / (ABSENCE_PRIOR * missed + 1.0 - ABSENCE_PRIOR)
         return SearchBelief(present, missed, share, space.open_area, space.barred_area)
 
@@ -209,41 +204,39 @@ class AbsenceJudge:
 
     def _missed_after(self, space: _SearchSpace, goal: np.ndarray) -> float:
         """Return the probability of having missed the object after a turn at the goal (3,)."""
-        after = nearest_after(space.nearest, space.grid, goal, max_range=space.look_range)
-        return space.missed(after, space.edges & ~np.isfinite(after))
+        after = space.searched.missed_after(space.step, space.grid, space.looks, goal)
+        return space.missed(after, space.edges & (after >= space.looks))
 
     def _space(self, step: Step, world: World, searched: SearchedFloor) -> _SearchSpace | None:
         grid, pose = world.grid, world.pose
         if grid is None or pose is None or math.isnan(searched.share):
             return None
-        nearest = searched.nearest(grid)
+        looks, seen = searched.missed(step, grid), searched.seen(grid)
         reached = np.isfinite(searched.ways.to_all(grid, pose)) & grid.free
         floor = grid.free & _in_large_pieces(grid, reached)
-        barred = floor & ~_near(grid, reached) & ~np.isfinite(nearest)
+        barred = floor & ~_near(grid, reached) & ~seen
         kind = self._priors.of(step.graphs[0].target.category if step.graphs else "")
         tops = _Tops.of(grid, world.entities.values()) if kind.support == "surface" else None
-        edges, reach = open_edges(grid, pose), searched.limits.range
-        return _SearchSpace(grid, nearest, floor, edges, barred, tops, kind, reach)
+        return _SearchSpace(grid, step, searched, looks, floor, open_edges(grid, pose), barred, tops)
 
 
 @dataclass(frozen=True)
 class _SearchSpace:
     """Possible places of an object; arrays are (rows, columns) of the grid.
 
-    nearest: float32, distance in metres of the nearest camera observation. floor, edges, barred: bool, the
+    looks: float32, probability that the looks at a cell missed the object there. floor, edges, barred: bool, the
     floor to search, its open edges (frontiers), and its unreachable cells that were not looked at. tops:
-    furniture on which the object may stand; None if its kind stands on none, or none is known. look_range:
-    metres.
+    furniture on which the object may stand; None if its kind stands on none, or none is known.
     """
 
     grid: OccupancyGrid2D
-    nearest: np.ndarray
+    step: Step
+    searched: SearchedFloor
+    looks: np.ndarray
     floor: np.ndarray
     edges: np.ndarray
     barred: np.ndarray
     tops: _Tops | None
-    kind: CategoryPrior
-    look_range: float
 
     @property
     def area(self) -> float:
@@ -260,26 +253,19 @@ class _SearchSpace:
         """Return the m^2 of unreachable floor that was not looked at."""
         return float(self.barred.sum()) * self.grid.resolution**2
 
-    def missed(self, nearest: np.ndarray, edges: np.ndarray) -> float:
-        """Return the probability, (0, 1], that the camera observations missed the object. nearest: distance,
-        metres, of the nearest observation of each cell. edges: open edges (frontiers) behind which the camera
-        has not looked.
+    def missed(self, looks: np.ndarray, edges: np.ndarray) -> float:
+        """Return the probability, (0, 1], that the camera observations missed the object. looks: as in the class.
+        edges: open edges (frontiers) behind which the camera has not looked.
         """
         area = self.area
         if area + self.open_area <= 0.0:
             return 1.0
-        known = float(self._miss(nearest[self.floor]).mean()) if area > 0.0 else 1.0
+        known = float(looks[self.floor].mean()) if area > 0.0 else 1.0
         if self.tops is not None:
             share = ABSENCE_TYPICAL_SUPPORT
-            miss = self._miss(self.tops.nearest(nearest))
+            miss = self.tops.missed(looks)
             known = (1.0 - share) * known + share * float(np.average(miss, weights=self.tops.areas))
         return (known * area + self._hidden(edges)) / (area + self.open_area)
-
-    def _miss(self, nearest: np.ndarray) -> np.ndarray:
-        """Return the probability of missing the object by camera views from these distances, metres."""
-        size = ABSENCE_SIZE if math.isnan(self.kind.size) else self.kind.size
-        angles = size / np.maximum(nearest, 1e-3)
-        return 1.0 - ABSENCE_RATE * np.clip(angles / ABSENCE_CLEAR_ANGLE, 0.0, 1.0)
 
     def _hidden(self, edges: np.ndarray) -> float:
         return float(edges.sum()) * self.grid.resolution * ABSENCE_EDGE_DEPTH
@@ -311,11 +297,11 @@ class _Tops:
         areas = np.bincount(surfaces.owner[owned], minlength=len(surfaces.tops)) * grid.resolution**2
         return _Tops(areas[ids], cells, owners)
 
-    def nearest(self, nearest: np.ndarray) -> np.ndarray:
-        """Return for each of the K tops the distance (K,), metres, from which a quarter of the floor beside
-        it was looked at.
+    def missed(self, looks: np.ndarray) -> np.ndarray:
+        """Return for each of the K tops the probability (K,) of having missed an object on it: that of the best seen
+        quarter of the floor beside it.
         """
-        found = nearest.ravel()[self.cells]
+        found = looks.ravel()[self.cells]
         order = np.lexsort((found, self.owners))
         counts = np.bincount(self.owners)
         first = np.cumsum(counts) - counts

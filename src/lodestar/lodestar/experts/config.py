@@ -81,9 +81,6 @@ class FrontierConfig:
     """Parameters of the frontier expert."""
 
     look_limits: LookConfig = field(default_factory=LookConfig, metadata={"shared": "looks"})
-    # metres from which a search looks again, one per pass, when little is left at the range of `look_limits`: from near
-    # enough for small objects; chosen
-    near_looks: tuple[float, ...] = (2.5, 1.5)
     fov: float = math.radians(80.0)  # radians, horizontal, of a camera before its first view; chosen
     gain_range: float = 4.5  # metres of the sensor footprint S(c), RoboAtlas eq. 15; chosen
     # m^2 per metre of path in the utility (RoboAtlas eq. 16) that selects a frontier's published viewpoint; chosen
@@ -93,13 +90,6 @@ class FrontierConfig:
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
     belief: BeliefConfig = field(default_factory=BeliefConfig, metadata={"shared": "belief"})
-
-    @property
-    def look_ranges(self) -> tuple[float, ...]:
-        """Return the distances, metres, from which a cell counts as looked at, one per pass of the search,
-        largest first.
-        """
-        return (self.look_limits.range, *self.near_looks)
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,11 @@ from lodestar.scene.records import Entity
 
 SURFACE_STANDS = 0.2  # metres that an object on a top is taken to rise above the top's edge; chosen
 
+# m, upper edges of the four bins of distance in which views of a cell are counted; chosen: about those of the detector
+TRIAL_EDGES = np.array([1.0, 1.5, 2.5, np.inf])
+TRIAL_AGAIN = 10.0  # s after which a cell that comes into view again is another trial; chosen
+_TRIALS = 250  # most counted views of a cell and bin
+
 kernels: Any = view_kernels  # mypy cannot check the tuples of arrays in calls
 SECTORS = 36  # of 10 degrees: resolution of headings
 _RAYS = 4  # per sector
@@ -56,25 +61,41 @@ def _edge(height, band, top, inside, stands):
 
 
 @njit(cache=True)
-def _restart(marks, last, cell):
+def _restart(marks, last, trials, sides, cell):
     last[cell] = -np.inf
+    trials[cell] = 0
+    sides[cell] = 0
     for band in range(marks.shape[1]):
         marks[cell, band] = NEVER
 
 
 @njit(cache=True)
-def _mark(cells, occupied_from, nearest, last, stamp, begin, owner, tops, inside, bands, near, far, eye, reach,
-          fov, heading, resolution, stands):  # fmt: skip
-    """Lower `nearest` (rows, columns, bands), centimetres, for the cells in view, and store the stamp of the
-    shown ones.
+def _count(trials, sides, cell, side, away, distance, is_again):
+    """Count a view of a cell, if it is a trial of its own: from another viewpoint than the last one that counted, or
+    again after a while. Only the bin of its distance is counted.
+    """
+    if is_again or view_kernels.is_new_view(sides, cell, side, away):
+        sides[cell, 0], sides[cell, 1] = side, away
+        b = np.searchsorted(TRIAL_EDGES, distance)
+        trials[cell, b] = min(trials[cell, b] + 1, _TRIALS)
 
-    last: flat array of stamps, as in `Looks`. eye: u, v in cells, height in metres; NaN height sees every
-    band.
+
+@njit(cache=True)
+def _mark(cells, occupied_from, nearest, last, stamp, begin, owner, tops, inside, bands, near, far, eye, reach,
+          fov, heading, resolution, stands, trials, sides):  # fmt: skip
+    """Lower `nearest` (rows, columns, bands), centimetres, for the cells in view, store the stamp of the
+    shown ones, and count the views.
+
+    last: flat array of stamps, as in `Looks`. trials, sides: (cells, ...), see `LookedAt`. eye: u, v in cells, height
+    in metres; NaN height sees every band.
     """
     flat, entered = ray_buffers(reach)
     more, further = ray_buffers(reach)
     u0, v0, height = eye
     marks, owners, depth = nearest.reshape(-1, nearest.shape[2]), owner.ravel(), inside.ravel()
+    floor = 0
+    while floor + 1 < len(bands) and near[floor] > reach * resolution:
+        floor += 1
     rays = max(8, math.ceil(fov * reach * 1.5))
     for i in range(rays):
         turned = fov * i / (rays - 1) - fov / 2.0
@@ -89,8 +110,9 @@ def _mark(cells, occupied_from, nearest, last, stamp, begin, owner, tops, inside
             away = np.uint16(math.ceil(distance * 100.0))
             who = owners[flat[k]]
             if last[flat[k]] < begin:  # earlier looks at it no longer count
-                _restart(marks, last, flat[k])
-            shown = False
+                _restart(marks, last, trials, sides, flat[k])
+            shown, counts = False, False
+            wanted = floor if who < 0 else np.abs(bands - (tops[who] + 0.75 * stands)).argmin()
             for b in range(len(bands)):
                 if not math.isnan(height):
                     if ahead < near[b] or ahead > far[b]:
@@ -100,7 +122,12 @@ def _mark(cells, occupied_from, nearest, last, stamp, begin, owner, tops, inside
                 if k > solid and bands[b] < tops[who]:
                     continue
                 shown = True
+                counts = counts or b == wanted
                 marks[flat[k], b] = min(marks[flat[k], b], away)
+            if counts:
+                side, away = view_kernels.view_of(flat[k], cells.shape[1], u0, v0, resolution)
+                again = stamp - last[flat[k]] >= TRIAL_AGAIN
+                _count(trials, sides, flat[k], side, away, distance, again)
             if shown:
                 last[flat[k]] = max(last[flat[k]], stamp)
 
@@ -122,14 +149,15 @@ def _left(
     settled,
     within,
 ):
-    """Return the cells not yet looked at, (rows, columns) bool, and the least distance, float32 metres, at
-    which the camera can see each.
+    """Return the cells not yet looked at, (rows, columns) bool, those that can be looked at again, and the least
+    distance, float32 metres, at which the camera can see each.
 
     needs: (bands,) metres from which a band is visible. settled, within: as for `LookedAt.unseen`,
     centimetres.
     """
     rows, columns = cells.shape
     unseen = np.zeros((rows, columns), np.bool_)
+    known = np.zeros((rows, columns), np.bool_)
     closest = np.zeros((rows, columns), np.float32)
     floor = 0
     while floor + 1 < len(bands) and needs[floor] * 100.0 > within:
@@ -141,19 +169,26 @@ def _left(
             if cells[row, column] < 0:
                 unseen[row, column] = old or looks.min() > settled
                 continue
-            least = np.inf
-            if cells[row, column] < occupied_from and (old or looks[floor] > within):
-                least = needs[floor]
+            least, possible = np.inf, np.inf  # of the bands that were not looked at, and of all
+            if cells[row, column] < occupied_from:
+                possible = needs[floor]
                 if who >= 0:
-                    least = max(least, _edge(height, bands[floor], tops[who], inside[row, column], stands))
+                    possible = max(
+                        possible, _edge(height, bands[floor], tops[who], inside[row, column], stands)
+                    )
+                if old or looks[floor] > within:
+                    least = possible
             if who >= 0:
                 above = np.abs(bands - (tops[who] + 0.75 * stands)).argmin()
+                edge = max(needs[above], _edge(height, bands[above], tops[who], inside[row, column], stands))
+                possible = min(possible, edge)
                 if old or looks[above] > within:
-                    edge = _edge(height, bands[above], tops[who], inside[row, column], stands)
-                    least = min(least, max(needs[above], edge))
+                    least = min(least, edge)
             if least * 100.0 <= within:
                 unseen[row, column], closest[row, column] = True, least
-    return unseen, closest
+            elif possible * 100.0 <= within:
+                known[row, column], closest[row, column] = True, possible
+    return unseen, known, closest
 
 
 class LookedAt:
@@ -161,6 +196,9 @@ class LookedAt:
 
     looks: limits of the observations that count, or only their range in metres. settled: metres, see
     `unseen`. camera_height: metres above the floor.
+
+    A detector misses what it missed from the same viewpoint. Views of a cell are therefore counted as trials per bin
+    of distance (TRIAL_EDGES), where the viewpoint differs by EYES_STEP from the last one that counted.
     """
 
     def __init__(
@@ -175,16 +213,28 @@ class LookedAt:
         self.looks = Looks(limits, layers=len(BANDS))
         self.settled = settled
         self.count = 0  # number of views so far
+        self._trials = np.empty((0, 0, len(TRIAL_EDGES)), np.uint8)
+        self._sides = np.empty(
+            (0, 0, 2), np.uint8
+        )  # `view_code` of the last view that counted; distance 0 = none
         self._grid: OccupancyGrid2D | None = None
         self._surfaces = SurfaceMap(np.empty((0, 0), np.int32), np.empty(0), np.empty((0, 0), np.float32))
         self._lens: Lens | None = None  # of the newest look
         self._camera_height = camera_height
         self._floor = 0.0  # metres in map, under the camera of the newest look
 
+    @property
+    def grid(self) -> OccupancyGrid2D | None:
+        """Return the newest grid."""
+        return self._grid
+
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Set the grid, which may have grown or moved its origin; recorded observations are kept."""
         before = self._grid
         self.looks.set_grid(grid)
+        if before is not grid:
+            self._trials = carried_over(self._trials, before, grid, 0)
+            self._sides = carried_over(self._sides, before, grid, 0)
         surfaces = self._surfaces
         if surfaces.owner.size == 0:
             self._surfaces = SurfaceMap.none(grid)
@@ -211,6 +261,7 @@ class LookedAt:
     def clear(self) -> None:
         """Forget all observations, because the clock restarted."""
         self.looks.clear()
+        self._trials[:], self._sides[:] = 0, 0
 
     def look(
         self,
@@ -237,6 +288,7 @@ class LookedAt:
             grid.cells, grid.occupied_from, looks.nearest, looks.last.reshape(-1), float(stamp),
             looks.begin, surfaces.owner, surfaces.tops, surfaces.inside, BANDS, near, far, eye,
             looks.config.range / grid.resolution, float(fov), float(heading), grid.resolution, SURFACE_STANDS,
+            self._trials.reshape(-1, len(TRIAL_EDGES)), self._sides.reshape(-1, 2),
         )  # fmt: skip
         self._lens, self._floor = lens, floor
         self.count += 1
@@ -253,10 +305,42 @@ class LookedAt:
         """Return `unseen`, and for each cell the least distance, (rows, columns) float32 metres, at which a
         camera with the newest lens has the unseen bands in its image, also at the image's sides.
         """
+        unseen, _, closest = self._wanted(within)
+        return unseen, closest
+
+    def missed(self, within: float, chances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the probability, (rows, columns) float32, that all views so far missed a thing in a cell, and the
+        least distance of another view, as from `wanted`.
+
+        It is 1 for `unseen` cells, and 0 where no view from within `within` metres can show anything. chances: (cases,
+        bins) probability that one view from each bin of TRIAL_EDGES detects the thing, in cases of equal probability.
+        """
+        unseen, known, closest = self._wanted(within)
+        logs = np.log1p(-np.clip(chances, 0.0, 0.999)).astype(np.float32)
+        left = unseen.astype(np.float32)
+        packed, codes = np.unique(self._trials[known].view(np.uint32), return_inverse=True)
+        counts = packed.view(np.uint8).reshape(-1, len(TRIAL_EDGES)).astype(np.float32)
+        left[known] = np.exp(counts @ logs.T).mean(axis=1)[codes.ravel()]
+        return left, closest
+
+    @property
+    def _counted(self) -> np.ndarray:
+        """Return `_sides`, (rows, columns, 2), without the views that do not count any more."""
+        old = self.looks.last < self.looks.begin
+        return np.where(old[..., None], np.uint8(0), self._sides)
+
+    def is_new(self, xy: np.ndarray) -> np.ndarray:
+        """Return (rows, columns) bool: the cells of which a view from xy (2+,) would be a trial of its own."""
+        assert self._grid is not None
+        u0, v0 = ((float(xy[k]) - self._grid.origin[k]) / self._grid.resolution for k in (0, 1))
+        return np.asarray(kernels.new_views(self._counted, u0, v0, self._grid.resolution))
+
+    def _wanted(self, within: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         assert self._grid is not None
         grid, surfaces, lens = self._grid, self._surfaces, self._lens
         if self.count == 0:
-            return grid.unknown, np.zeros(grid.cells.shape, np.float32)
+            nothing = np.zeros(grid.cells.shape, np.float32)
+            return grid.unknown, np.zeros(grid.cells.shape, np.bool_), nothing
         needs, height = np.zeros(len(BANDS)), math.nan
         if lens is not None:
             needs = lens.reach()[0] / math.cos(min(lens.fov / 2.0, _WIDEST))
@@ -270,12 +354,14 @@ class LookedAt:
     def sector_gains(
         self,
         points_xy: np.ndarray,
-        unseen: np.ndarray,
+        worth: np.ndarray,
         reach: float,
         depth: float = math.inf,
         closest: np.ndarray | None = None,
+        factors: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Return (N, SECTORS) m^2 of unseen cells in view of points (N, 2) within `reach` metres (RoboAtlas eq. 15).
+        """Return (N, SECTORS) m^2 in view of points (N, 2) within `reach` metres (RoboAtlas eq. 15), times what a
+        view of them is `worth`, (rows, columns), and the factors (bins,) of its distance (`view_sums`).
 
         Sector k covers headings [k, k + 1) * 360 / SECTORS degrees. depth: metres that a view extends into unknown
         space, where walls must be expected. closest: see `wanted`; 0 m for every cell by default.
@@ -284,8 +370,9 @@ class LookedAt:
         grid = self._grid
         to_cells = 1.0 / grid.resolution
         gains = kernels.sector_gains(
-            grid.cells, grid.occupied_from, unseen, self._in_cells(closest), self._surfaces.owner,
-            self._starts(points_xy), reach * to_cells, depth * to_cells, SECTORS, _RAYS,
+            grid.cells, grid.occupied_from, worth.astype(np.float32), self._in_cells(closest), self._surfaces.owner,
+            self._starts(points_xy), reach * to_cells, depth * to_cells, SECTORS, _RAYS, self._counted,
+            TRIAL_EDGES * to_cells, np.ones(len(TRIAL_EDGES)) if factors is None else factors, grid.resolution,
         )  # fmt: skip
         return gains * grid.resolution**2
 
@@ -322,13 +409,17 @@ class LookedAt:
         depth: float,
         stride: int,
         closest: np.ndarray,
+        factors: np.ndarray,
     ) -> np.ndarray:
         """Return (N, W) float64: for each point (N, 2) the sums of the W weights (n, W) of the n blocks of
-        which it sees a cell, as in `views`. stride: side of a block in cells.
+        which it sees a cell, as in `views`, each times the factor of its distance. A view from where the last one of a
+        cell was counted shows nothing new. stride: side of a block in cells. factors: (bins,) of TRIAL_EDGES.
         """
+        assert self._grid is not None
         return kernels.view_sums(
             *self._scene(points_xy, index, closest), np.ascontiguousarray(in_view), *self._ranges(reach, depth),
-            weights, self._rays(reach, stride),
+            weights, self._rays(reach, stride), self._counted, TRIAL_EDGES / self._grid.resolution,
+            np.ascontiguousarray(factors, np.float64), self._grid.resolution,
         )  # fmt: skip
 
     def _scene(self, points_xy: np.ndarray, index: np.ndarray, closest: np.ndarray | None) -> tuple:

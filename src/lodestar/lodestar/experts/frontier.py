@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from lodestar.experts.config import FrontierConfig
-from lodestar.experts.coverage import LookedAt
 from lodestar.experts.frontier_tracker import FrontierRecord, FrontierTracker, find_pieces, middles
 from lodestar.experts.heights import Lens, view_heading
 from lodestar.experts.progress import Pass, Progress
@@ -17,6 +16,7 @@ from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, Reje
 from lodestar.experts.reach import Reach, length_near
 from lodestar.experts.room_belief import RoomBelief
 from lodestar.experts.rooms import rooms_mask
+from lodestar.experts.unseen_floor import UnseenFloor, view_values
 from lodestar.experts.viewpoint_survey import Stop, Survey
 from lodestar.experts.walls import SteadyWalls
 from lodestar.geometry.camera import PinholeCamera
@@ -65,17 +65,17 @@ class FrontierExpert:
         self.config = config
         self._belief = RoomBelief(phrases, config.belief) if phrases is not None else None
         self._mirror: SceneMirror | None = None
-        self.looked = LookedAt(config.look_limits, camera_height=config.viewpoints.camera_height)
+        camera = config.viewpoints.camera_height
+        self._floor = UnseenFloor(config.look_limits, camera, config.fov)
+        self.looked = self._floor.looked
         self._walls = SteadyWalls()
         self._as_seen: OccupancyGrid2D | None = None  # the grid as received, with holes in walls
         self._grid: OccupancyGrid2D | None = None
-        self._fov = config.fov
         self._tracker = FrontierTracker(config.pieces)
         self._frontiers: tuple[FrontierRecord, ...] = ()
         self._last_goal: np.ndarray | None = None
         self._budget = EnergyBudget()
         self._start: tuple[float, float] | None = None
-        self._newest = 0.0  # stamp of the newest request, seconds
         self._progress = Progress(FRONTIER_BARREN_WAY, FRONTIER_BARREN_AREA)
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
@@ -106,15 +106,9 @@ class FrontierExpert:
 
         stamp: seconds; None = that of the newest request or grid.
         """
-        heading = view_heading(map_from_camera)
-        if heading is not None:
-            floor = float(map_from_camera[2, 3]) - self.config.viewpoints.camera_height
-            lens = Lens.of(map_from_camera, camera, floor)
-            self._fov = lens.fov
-            seen = (
-                max(self._newest, 0.0 if self._grid is None else self._grid.stamp) if stamp is None else stamp
-            )
-            self.looked.look(map_from_camera[:2, 3], heading, lens.fov, lens, floor, seen)
+        if stamp is None:
+            stamp = max(self._floor.newest, 0.0 if self._grid is None else self._grid.stamp)
+        self._floor.add_view(map_from_camera, camera, stamp)
 
     def add_image(self, map_from_camera: np.ndarray, camera: PinholeCamera, keyframe_id: int) -> None:
         """Register a stored image taken from this pose. Unlike with `add_view`, the cells in it do not count
@@ -144,12 +138,9 @@ class FrontierExpert:
         """Return the best viewpoint; the charger if energy is low; EXPLORED if no reachable viewpoint shows new
         space.
         """
-        if request.stamp < self._newest - self.config.look_limits.interval:  # the clock restarted
-            self.looked.clear()
-        grid, self._newest = self._grid, request.stamp
+        grid = self._grid
         if grid is None:
             return self._reject(request, RejectionReason.NO_DATA, "no grid yet")
-        self.looked.count_from(request.looks_since)
         if self._start is None:
             self._start = (float(request.robot_pose[0]), float(request.robot_pose[1]))
         reach = Reach(grid, request.robot_pose, self.config.reach)
@@ -159,8 +150,7 @@ class FrontierExpert:
         back = self._ways_back(grid)
         if self._budget.limited and self._budget.must_return(length_near(grid, back, request.robot_pose)):
             return self._homeward(request, reach, "the battery says to go back")
-        if self._mirror is not None:
-            self.looked.set_entities(self._mirror.entities.values())
+        self._floor.begin(request, self._mirror)
         self._progress.advance(request)
         proposal = self._look_on(request, reach, back)
         if proposal is None and self._as_seen is not None and self._as_seen is not grid:
@@ -188,7 +178,7 @@ class FrontierExpert:
         """
         search = request.step.kind in _SEARCHES and self.looked.count > 0
         for look in self._passes(search):
-            if self._progress.barren(reach.grid, self.looked, look):
+            if self._progress.barren(reach.grid, self.looked, look, self._floor.chances(request)):
                 continue
             for narrow in (False, True):  # narrow passages only if no other goal of this pass is left
                 lengths = reach.possible if narrow else reach.easy
@@ -199,17 +189,15 @@ class FrontierExpert:
         return None
 
     def _passes(self, search: bool) -> list[Pass]:
-        """Return the passes of the search in order, largest least gain first: unknown area from the full
-        range; in a search also known area from nearer, and at last hidden corners.
+        """Return the passes of the search in order, largest least gain first: area that was not looked at, and in a
+        search area to look at again, hidden corners last.
         """
-        far, *near = self.config.look_ranges if search else self.config.look_ranges[:1]
+        far = self.config.look_limits.range
         passes = []
         for gain in FRONTIER_MIN_GAINS:
-            passes.append(Pass(far, gain, "unknown area"))
-            passes += [Pass(r, gain, "area to look at from nearer") for r in near]
-        if search:
-            passes.append(Pass(far, FRONTIER_CORNER_GAIN, "hidden corner"))
-        return passes
+            passes.append(Pass(far, gain, "unseen area"))
+            passes += [Pass(far, gain, "area to look at again", again=True)] if search else []
+        return [*passes, Pass(far, FRONTIER_CORNER_GAIN, "hidden corner", again=True)] if search else passes
 
     def _reject(self, request: ProposalRequest, reason: RejectionReason, message: str) -> Rejection:
         return Rejection(self.name, request.epoch, reason, message)
@@ -289,10 +277,11 @@ class FrontierExpert:
         if self._budget.limited:
             fits = self._budget.affords(lengths, 0.0 if back is None else back)
             afforded = np.where(fits, lengths, np.float32(np.inf))
-        unseen, closest = self.looked.wanted(look.range)
+        worth, closest, chances = self._floor.left(request, grid, self._mirror)
+        if not look.again:
+            worth = np.where(worth < 1.0, np.float32(0.0), worth)
         inside = rooms_mask(request.step.scope, grid, self._mirror)
         if inside is not None:
-            unseen = unseen & inside
             afforded = np.where(inside, afforded, np.float32(np.inf))
         prior = None
         if self._belief is not None and self._mirror is not None:
@@ -304,15 +293,16 @@ class FrontierExpert:
             grid,
             self.looked,
             afforded,
-            unseen,
+            worth,
             closest,
             gain_range,
-            self._fov,
+            self._floor.fov,
             prior,
             excluded,
             self.config.stops,
+            view_values(chances),
         )
-        pieces = find_pieces(grid, unseen, lengths, request.robot_pose, self.config.pieces)
+        pieces = find_pieces(grid, survey.unseen, lengths, request.robot_pose, self.config.pieces)
         records = self._tracker.follow(grid, pieces)
         points, owners = self._candidates(survey, pieces, records)
         shown = survey.shown(points)

@@ -17,12 +17,12 @@ from lodestar.grid.viewpoints import NoViewpoint
 from lodestar.language.query_graph import QueryGraph
 from lodestar.memory.last_seen import LastSeen, RememberedPlaces
 from lodestar.memory.records import map_name_of
+from lodestar.models.category_priors import CategoryPriors
 from lodestar.models.english import duration_in_words, the
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.categories import category_scores
 from lodestar.query.verdict import score_query
 from lodestar.scene.captions import attributes_of, words_only
-from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 
@@ -47,7 +47,7 @@ class LastSeenGoals:
     """Chooses the place where a matching object was last seen and probably still is.
 
     The confidence is the query's score of the remembered object, times the probability that its kind has not moved
-    since (`scene/category_priors.py`). Relations are evaluated between the remembered object and the current scene.
+    since (`models/category_priors.py`). Relations are evaluated between the remembered object and the current scene.
     """
 
     def __init__(

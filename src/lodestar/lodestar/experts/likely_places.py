@@ -13,8 +13,8 @@ from lodestar.experts.coverage import SECTORS
 from lodestar.experts.protocol import Proposal, ProposalRequest
 from lodestar.experts.reach import Reach
 from lodestar.experts.room_belief import Belief, RoomBelief, hidden_floor
-from lodestar.experts.unseen_floor import UnseenFloor
-from lodestar.experts.viewpoint_survey import HEADINGS, Stop, Survey, window_sums
+from lodestar.experts.unseen_floor import UnseenFloor, view_values
+from lodestar.experts.viewpoint_survey import HEADINGS, STOP_WORTH, Stop, Survey, window_sums
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.config import ViewpointConfig
@@ -62,12 +62,14 @@ class LikelyPlaces:
         belief = self._belief.over(request, grid, mirror)
         if belief is None or mirror.rooms is None or mirror.rooms.is_empty:
             return None
-        unseen, closest = self._floor.wanted(request, grid, mirror)
-        shares = self._shares(belief, grid, unseen)
+        self._floor.begin(request, mirror)
+        left, closest, views = self._floor.left(request, grid, mirror)
+        unseen = left > STOP_WORTH
+        shares = self._shares(belief, grid, left)
         cells = np.argwhere(unseen)
         rooms = mirror.rooms.at(grid.points_of(cells), LIKELY_BESIDE)
         chances = np.bincount(rooms, shares[unseen], minlength=1)
-        hidden = np.bincount(rooms, self._hidden(grid, unseen)[unseen], minlength=1)
+        hidden = np.bincount(rooms, self._hidden(grid, left)[unseen], minlength=1)
         average = float(chances.sum()) / max(float(hidden.sum()), 1e-9)
         fits = chances >= np.maximum(self._config.least, LIKELY_LIFT * average * hidden)
         fits[0] = False  # places outside all rooms
@@ -75,11 +77,12 @@ class LikelyPlaces:
         reach = Reach(grid, request.robot_pose, self._reach) if order else None
         for room in order[:LIKELY_TOP_N]:
             assert reach is not None
-            its = np.zeros_like(unseen)
-            its[tuple(cells[rooms == room].T)] = True
+            its, own = np.zeros_like(left), tuple(cells[rooms == room].T)
+            its[own] = left[own]
             survey = Survey(
                 grid, self._floor.looked, reach.easy, its, closest, self._config.look_limits.range, self._floor.fov,
                 belief.weights, np.array(request.excluded_goals, np.float64).reshape(-1, 3), self._config.stops,
+                view_values(views),
             )  # fmt: skip
             nothing = np.empty((0, 2))
             stop = survey.best(nothing, nothing, LIKELY_MIN_GAIN, None, robot=request.robot_pose)
@@ -90,13 +93,13 @@ class LikelyPlaces:
                 return self._proposal(expert, request, reach, mirror, room, stop, chance)
         return None
 
-    def _shares(self, belief: Belief, grid: OccupancyGrid2D, unseen: np.ndarray) -> np.ndarray:
-        """Return for each cell the probability (rows, columns) that the target is on its unseen floor."""
-        hidden = self._hidden(grid, unseen)
+    def _shares(self, belief: Belief, grid: OccupancyGrid2D, left: np.ndarray) -> np.ndarray:
+        """Return for each cell the probability (rows, columns) that the target is there and was missed so far."""
+        hidden = self._hidden(grid, left)
         return belief.shares(hidden, STOP_BEYOND / grid.resolution**2)
 
-    def _hidden(self, grid: OccupancyGrid2D, unseen: np.ndarray) -> np.ndarray:
-        return hidden_floor(grid, unseen, self._config.stops.unknown_share, LIKELY_BEHIND)
+    def _hidden(self, grid: OccupancyGrid2D, left: np.ndarray) -> np.ndarray:
+        return hidden_floor(grid, left, self._config.stops.unknown_share, LIKELY_BEHIND)
 
     def _shown(self, survey: Survey, stop: Stop, unseen: np.ndarray, shares: np.ndarray) -> float:
         """Return the probability that the target is on the floor that is in view at the heading of a

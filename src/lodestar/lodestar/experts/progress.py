@@ -15,12 +15,14 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 @dataclass(frozen=True)
 class Pass:
     """One pass of a search over the floor. range: metres from which a cell counts as looked at. min_gain: m^2
-    that a viewpoint must newly show. name: the kind of area, for messages.
+    that a viewpoint must newly show. name: the kind of area, for messages. again: area that was looked at counts
+    too, by the probability of having missed the target there.
     """
 
     range: float
     min_gain: float
     name: str
+    again: bool = False
 
 
 class Progress:
@@ -61,12 +63,16 @@ class Progress:
         if self._aims.get(look, 0.0) <= driven <= self._barren_way:
             self._aims[look] = driven + length
 
-    def barren(self, grid: OccupancyGrid2D, looked: LookedAt, look: Pass) -> bool:
-        """Return whether this pass is over because a long drive showed at most `barren_area` m^2."""
+    def barren(self, grid: OccupancyGrid2D, looked: LookedAt, look: Pass, chances: np.ndarray) -> bool:
+        """Return whether this pass is over because a long drive showed at most `barren_area` m^2.
+
+        chances: as for `LookedAt.missed`, by which area counts as seen.
+        """
         if look in self._over:
             return True
-        known = ~looked.unseen(look.range) & ~grid.unknown
-        seen = float(known.sum()) * grid.resolution**2
+        left, _ = looked.missed(look.range, chances)
+        known = left[~grid.unknown]
+        seen = float((1.0 - known).sum() if look.again else (known < 1.0).sum()) * grid.resolution**2
         most, since = self._passes.get(look, (-math.inf, 0.0))
         if seen > most + self._barren_area:
             self._passes[look] = (seen, self._driven)

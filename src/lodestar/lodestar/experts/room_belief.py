@@ -67,17 +67,15 @@ class Belief:
         return mass / (float(mass.sum()) + rest)
 
 
-def hidden_floor(
-    grid: OccupancyGrid2D, unseen: np.ndarray, unknown_share: float, behind: float
-) -> np.ndarray:
-    """Return the share (rows, columns) float64 of each cell that is unseen floor, [0, 1].
+def hidden_floor(grid: OccupancyGrid2D, left: np.ndarray, unknown_share: float, behind: float) -> np.ndarray:
+    """Return the share (rows, columns) float64 of each cell that is floor with the target missed, [0, 1].
 
-    unseen: (rows, columns) bool. unknown_share: share of an unknown cell within `behind` metres of known
-    floor, through unknown cells only; the share of other unknown cells is 0.
+    left: (rows, columns) probability of having missed it (`LookedAt.missed`). unknown_share: share of an unknown cell
+    within `behind` metres of known floor, through unknown cells only; the share of other unknown cells is 0.
     """
     steps = max(round(behind / grid.resolution), 1)
     near = grid.kept((hidden_floor, steps), lambda: _grown(grid.free, ~grid.occupied, steps))
-    return np.where(grid.unknown, unknown_share * near, 1.0) * unseen
+    return np.where(grid.unknown, unknown_share * near, 1.0) * left
 
 
 def _grown(mask: np.ndarray, within: np.ndarray, steps: int) -> np.ndarray:

@@ -22,13 +22,13 @@ from lodestar.grid.viewpoints import NoViewpoint
 from lodestar.language.directive import Step
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.reasoner import Judgement, OfflineReasoner, RankRequest, Reasoner
+from lodestar.models.category_priors import CategoryPriors
 from lodestar.models.english import duration_in_words, listed, the
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.query.answer_pose import AnswerPose, AnswerPoseConfig, saved_pose
 from lodestar.query.explanations import reasons
 from lodestar.query.verdict import Candidate, PoolCache, score_pool
-from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lodestar.language.reasoner import Reasoner
+    from lodestar.models.category_priors import CategoryPriors
     from lodestar.models.phrases import PhraseBook
-    from lodestar.scene.category_priors import CategoryPriors
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 

@@ -1,4 +1,4 @@
-"""The part of the grid that one expert's camera has not looked at, for the current step."""
+"""The part of the grid on which one expert's camera may have missed the target, for the current step."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import math
 
 import numpy as np
 
-from lodestar.experts.coverage import LookedAt
+from lodestar.experts.coverage import TRIAL_EDGES, LookedAt
 from lodestar.experts.heights import Lens, view_heading
 from lodestar.experts.protocol import ProposalRequest
 from lodestar.experts.rooms import rooms_mask
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.config import LookConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.directive import Step
+from lodestar.models.category_priors import prior_of
+from lodestar.perception.eyes import EYES_RATE, Eyes, eyes_of
 from lodestar.scene.mirror import SceneMirror
 
 
@@ -24,8 +27,9 @@ class UnseenFloor:
     def __init__(self, limits: LookConfig, camera_height: float, fov: float) -> None:
         self.looked = LookedAt(limits, camera_height=camera_height)
         self.fov = fov
+        self._eyes = eyes_of(limits.eyes)
         self._limits, self._camera_height = limits, camera_height
-        self._newest = -math.inf  # stamp of the newest request, seconds
+        self.newest = -math.inf  # stamp of the newest request, seconds
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Set the grid."""
@@ -41,17 +45,45 @@ class UnseenFloor:
         self.fov = lens.fov
         self.looked.look(map_from_camera[:2, 3], heading, lens.fov, lens, floor, stamp)
 
-    def wanted(
-        self, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return `LookedAt.wanted` for a request, restricted to its scope's rooms and without outdated
-        observations.
-        """
-        if request.stamp < self._newest - self._limits.interval:  # the clock restarted
+    def begin(self, request: ProposalRequest, mirror: SceneMirror | None) -> None:
+        """Take over the request's stamps, leaving out outdated observations, and the scene's furniture."""
+        if request.stamp < self.newest - self._limits.interval:  # the clock restarted
             self.looked.clear()
-        self._newest = request.stamp
+        self.newest = request.stamp
         self.looked.count_from(request.looks_since)
-        self.looked.set_entities(mirror.entities.values())
-        unseen, closest = self.looked.wanted(self._limits.range)
+        if mirror is not None:
+            self.looked.set_entities(mirror.entities.values())
+
+    def left(
+        self, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return `LookedAt.missed` for the request that was begun, restricted to its scope's rooms; and the chances
+        (`view_chances`) by which it was computed.
+        """
+        chances = self.chances(request)
+        left, closest = self.looked.missed(self._limits.range, chances)
         inside = rooms_mask(request.step.scope, grid, mirror)
-        return (unseen if inside is None else unseen & inside), closest
+        return (left if inside is None else np.where(inside, left, np.float32(0.0))), closest, chances
+
+    def chances(self, request: ProposalRequest) -> np.ndarray:
+        """Return `view_chances` for a request."""
+        return view_chances(self._eyes, request.step, self._limits.range)
+
+
+def view_chances(eyes: Eyes, step: Step, reach: float) -> np.ndarray:
+    """Return the chances (cases, bins) that a view from each distance (`TRIAL_EDGES`) shows the thing of a step.
+
+    reach: metres, the largest distance of a view.
+    """
+    if not step.graphs:  # nothing to be detected: the floor itself is explored
+        return np.full((1, len(TRIAL_EDGES)), EYES_RATE)
+    kind = step.graphs[0].target.category
+    size, edges = prior_of(kind).size, np.minimum(TRIAL_EDGES, reach)
+    middles = (edges + np.concatenate([[0.5], edges[:-1]])) / 2.0
+    return eyes.cases(kind, size, middles.tolist())
+
+
+def view_values(chances: np.ndarray) -> np.ndarray:
+    """Return the values (bins,) of a view from each distance beside the best one, for chances (cases, bins)."""
+    mean = chances.mean(axis=0)
+    return np.asarray(mean / mean.max())

@@ -72,8 +72,9 @@ class ViewDirections:
         belief = self._belief.over(request, grid, mirror) if ways and mirror is not None else None
         if belief is None or mirror is None:
             return None
-        unseen = self._floor.wanted(request, grid, mirror)[0]
-        hidden = hidden_floor(grid, unseen, self._config.unknown_share, DIRECTION_BEYOND)
+        self._floor.begin(request, mirror)
+        left = self._floor.left(request, grid, mirror)[0]
+        hidden = hidden_floor(grid, left, self._config.unknown_share, DIRECTION_BEYOND)
         shares = belief.shares(hidden, STOP_BEYOND / grid.resolution**2)
         eye = frame.map_from_camera[:2, 3]
         chances = [self._chance(grid, eye, way, shares) for way in ways]

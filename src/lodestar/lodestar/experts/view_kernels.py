@@ -10,6 +10,9 @@ import numpy as np
 from numba import njit
 
 from lodestar.grid.visibility import least_in_sight, ray_buffers, ray_cells, sight_directions
+from lodestar.perception.eyes import EYES_STEP
+
+_AWAY_STEP = 0.02  # logarithm of metres, resolution of the distance of a view
 
 
 @njit(cache=True)
@@ -43,13 +46,62 @@ def _directions(angles):
 
 
 @njit(cache=True)
-def sector_gains(cells, occupied_from, unseen, closest, owner, starts, reach, depth, sectors, rays):
-    """Return (N, sectors) area of unseen cells in view of each start, in cells; a ray ends `depth` into unknown
-    space.
+def view_code(angle, distance):
+    """Return two numbers (0 to 255, 1 to 255) for the direction, radians, and the distance, metres, of a view."""
+    side = math.floor(angle / (2.0 * math.pi) * 256.0) % 256
+    return side, min(max(int((math.log(max(distance, 0.05)) + 3.0) / _AWAY_STEP), 1), 255)
+
+
+@njit(cache=True)
+def view_of(cell, columns, u0, v0, resolution):
+    """Return `view_code` of the view of a cell's centre from (u0, v0), cells."""
+    du, dv = cell % columns + 0.5 - u0, cell // columns + 0.5 - v0
+    return view_code(math.atan2(dv, du), math.hypot(du, dv) * resolution)
+
+
+@njit(cache=True)
+def is_new_view(sides, cell, side, away):
+    """Return whether a view (`view_code`) differs by EYES_STEP from the one in `sides` (cells, 2), or is the first."""
+    if sides[cell, 1] == 0:
+        return True
+    turned = abs(side - int(sides[cell, 0]))
+    turned = min(turned, 256 - turned) * (2.0 * math.pi / 256.0)
+    nearer = (away - int(sides[cell, 1])) * _AWAY_STEP
+    return turned * turned + nearer * nearer >= EYES_STEP * EYES_STEP
+
+
+@njit(cache=True)
+def new_views(sides, u0, v0, resolution):
+    """Return (rows, columns) bool: the cells of which a view from (u0, v0), cells, is a new one (`is_new_view`)."""
+    rows, columns = sides.shape[:2]
+    flat, new = sides.reshape(-1, 2), np.empty((rows, columns), np.bool_)
+    for row in range(rows):
+        for column in range(columns):
+            cell = row * columns + column
+            side, away = view_of(cell, columns, u0, v0, resolution)
+            new[row, column] = is_new_view(flat, cell, side, away)
+    return new
+
+
+@njit(cache=True, inline="always")
+def _shows(sides, cell, columns, u0, v0, resolution):
+    """Return whether a view from (u0, v0), cells, is a new one of a cell; see `_mark`."""
+    if len(sides) == 0 or sides[cell, 1] == 0:
+        return True
+    side, away = view_of(cell, columns, u0, v0, resolution)
+    return is_new_view(sides, cell, side, away)
+
+
+@njit(cache=True)
+def sector_gains(cells, occupied_from, worth, closest, owner, starts, reach, depth, sectors, rays, sides, edges,
+                 factors, resolution):  # fmt: skip
+    """Return (N, sectors) area in view of each start, in cells, times what a view is worth, (rows, columns) float32,
+    and the factor of its distance, as in `view_sums`; a ray ends `depth` into unknown space.
     """
+    views_of = sides.reshape(-1, 2)
     flat, entered = ray_buffers(reach)
     more, further = ray_buffers(reach)
-    values, wanted, needed = cells.ravel(), unseen.ravel(), closest.ravel()
+    values, worths, needed = cells.ravel(), worth.ravel(), closest.ravel()
     gains = np.zeros((len(starts), sectors))
     width = 2.0 * math.pi / (sectors * rays)
     cosines, sines = _directions(width * (np.arange(sectors * rays) + 0.5))
@@ -64,8 +116,13 @@ def sector_gains(cells, occupied_from, unseen, closest, owner, starts, reach, de
                 left = entered[k + 1] if k + 1 < n else reach
                 if k + 1 == n and values[flat[k]] >= occupied_from:
                     left = min(entered[k] + 1.0, reach)
-                if wanted[flat[k]] and entered[k] >= needed[flat[k]]:
-                    area += (left * left - entered[k] * entered[k]) / 2.0
+                if (
+                    worths[flat[k]] > 0.0
+                    and entered[k] >= needed[flat[k]]
+                    and _shows(views_of, flat[k], cells.shape[1], u0, v0, resolution)
+                ):
+                    factor = worths[flat[k]] * factors[np.searchsorted(edges, entered[k])]
+                    area += factor * (left * left - entered[k] * entered[k]) / 2.0
                 if values[flat[k]] < 0:
                     inside += left - entered[k]
                     if inside > depth:
@@ -76,9 +133,11 @@ def sector_gains(cells, occupied_from, unseen, closest, owner, starts, reach, de
 
 @njit(cache=True)
 def _mark(cells, occupied_from, index, closest, owner, start, in_view, reach, depth, cosines, sines, buffers, own,
-          mark, new):  # fmt: skip
+          mark, new, far, sides, resolution):  # fmt: skip
     """Set `own` (count,) to `mark` at the numbers (`index` >= 0) of the cells that one start sees in its sectors
-    `in_view` (sectors,). Return the number of newly marked ones, which are new[:n].
+    `in_view` (sectors,). Return the number of newly marked ones, which are new[:n], at the distances far[:n], cells.
+
+    sides: (cells, 2), see `is_new_view`; a view that is not new marks nothing. Empty = every view does.
 
     Rays are traced here as in `ray_cells`, and only as far as they show something. Parts over known furniture are
     left to `ray_over`.
@@ -110,8 +169,13 @@ def _mark(cells, occupied_from, index, closest, owner, start, in_view, reach, de
                     goes_over = True
                     break
                 number = numbers[at]
-                if number >= 0 and own[number] != mark and travelled >= needed[at]:
-                    own[number], new[count] = mark, number
+                if (
+                    number >= 0
+                    and own[number] != mark
+                    and travelled >= needed[at]
+                    and _shows(sides, at, columns, u0, v0, resolution)
+                ):
+                    own[number], new[count], far[count] = mark, number, travelled
                     count += 1
                 if travelled > 0.0 and value >= occupied_from:
                     break
@@ -134,8 +198,13 @@ def _mark(cells, occupied_from, index, closest, owner, start, in_view, reach, de
         inside = 0.0
         for k in range(n):
             number = numbers[flat[k]]
-            if number >= 0 and own[number] != mark and entered[k] >= needed[flat[k]]:
-                own[number], new[count] = mark, number
+            if (
+                number >= 0
+                and own[number] != mark
+                and entered[k] >= needed[flat[k]]
+                and _shows(sides, flat[k], columns, u0, v0, resolution)
+            ):
+                own[number], new[count], far[count] = mark, number, entered[k]
                 count += 1
             if values[flat[k]] < 0 and k + 1 < n:
                 inside += entered[k + 1] - entered[k]
@@ -150,12 +219,13 @@ def views(cells, occupied_from, index, closest, owner, starts, in_view, reach, d
     sectors = in_view.shape[1]
     cosines, sines = _directions(2.0 * math.pi * (np.arange(sectors * rays) + 0.5) / (sectors * rays))
     buffers = ray_buffers(reach) + ray_buffers(reach)
-    own, new = np.zeros(count, np.int32), np.empty(count, np.int64)
+    own, new, far = np.zeros(count, np.int32), np.empty(count, np.int64), np.empty(count)
+    none = np.empty((0, 2), np.uint8)
     seen = np.zeros((len(starts), count), np.bool_)
     for i in range(len(starts)):
         found = _mark(
             cells, occupied_from, index, closest, owner, starts[i], in_view[i], reach, depth, cosines, sines, buffers,
-            own, i + 1, new,
+            own, i + 1, new, far, none, 1.0,
         )  # fmt: skip
         for k in range(found):
             seen[i, new[k]] = True
@@ -163,23 +233,29 @@ def views(cells, occupied_from, index, closest, owner, starts, in_view, reach, d
 
 
 @njit(cache=True)
-def view_sums(cells, occupied_from, index, closest, owner, starts, in_view, reach, depth, weights, rays):
+def view_sums(cells, occupied_from, index, closest, owner, starts, in_view, reach, depth, weights, rays, sides,
+              edges, factors, resolution):  # fmt: skip
     """Return (N, W) float64: for each of N starts the sums of the W weights, (count, W), of the numbered
-    cells in view.
+    cells in view, each times the factor of its distance.
+
+    sides: (rows, columns, 2), see `_mark`. edges: (bins,) upper edges of distance, cells. factors: (bins,).
     """
+    views_of = sides.reshape(-1, 2)
     sectors = in_view.shape[1]
     cosines, sines = _directions(2.0 * math.pi * (np.arange(sectors * rays) + 0.5) / (sectors * rays))
     buffers = ray_buffers(reach) + ray_buffers(reach)
     own, new = np.zeros(len(weights), np.int32), np.empty(len(weights), np.int64)
+    far = np.empty(len(weights))
     sums = np.zeros((len(starts), weights.shape[1]))
     for i in range(len(starts)):
         count = _mark(
             cells, occupied_from, index, closest, owner, starts[i], in_view[i], reach, depth, cosines, sines, buffers,
-            own, i + 1, new,
+            own, i + 1, new, far, views_of, resolution,
         )  # fmt: skip
         for k in range(count):
+            factor = factors[np.searchsorted(edges, far[k])]
             for w in range(weights.shape[1]):
-                sums[i, w] += weights[new[k], w]
+                sums[i, w] += factor * weights[new[k], w]
     return sums
 
 

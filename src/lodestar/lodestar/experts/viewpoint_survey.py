@@ -33,6 +33,7 @@ STOP_SPACING = 0.5  # metres between candidates of the lattice; chosen
 STOP_CANDIDATES = 300  # candidates of the lattice, at most; chosen
 STOP_STANDOFF = 2.0  # metres from a piece of frontier to further candidates; chosen
 STOP_GLANCE = 4.0  # metres from which a further candidate may see a piece of frontier; chosen
+STOP_WORTH = 0.06  # worth up to which a cell does not count; chosen: above a good detector's miss
 STOP_RANKED = 24  # viewpoints whose headings are compared, by the gain of all headings per second; chosen
 STOP_KEEP = 0.1  # share by which another viewpoint must be better to replace the last goal; chosen
 STOP_SAMPLES = 3000  # blocks that represent the unseen cells, approximately; chosen
@@ -65,26 +66,34 @@ class Stop:
 class Survey:
     """Gains of viewpoints on one map. lengths: (rows, columns) path lengths, metres, inf = unreachable.
 
-    closest: (rows, columns) metres from which the unseen bands of a cell are visible (`LookedAt.wanted`). prior:
-    (rows, columns) weight of a cell, None = 1 each. excluded: (N, 3) goals not to be chosen.
+    worth: (rows, columns) float32, what another view of a cell is worth: 1 = it was not looked at, 0 = nothing.
+    closest: (rows, columns) metres from which the bands of a cell are visible (`LookedAt.missed`). prior: (rows,
+    columns) weight of a cell, None = 1 each. excluded: (N, 3) goals not to be chosen. factors: (bins,) value of a view
+    from each distance (`coverage.TRIAL_EDGES`).
     """
 
     grid: OccupancyGrid2D
     looked: LookedAt
     lengths: np.ndarray
-    unseen: np.ndarray
+    worth: np.ndarray
     closest: np.ndarray
     reach: float
     fov: float
     prior: np.ndarray | None
     excluded: np.ndarray
     config: StopConfig
+    factors: np.ndarray
 
     def __post_init__(self) -> None:
         """Make the lengths read-only, like those cached by a grid; numba would compile another version for writable
         arrays.
         """
         self.lengths.setflags(write=False)
+
+    @cached_property
+    def unseen(self) -> np.ndarray:
+        """Return (rows, columns) bool: the cells of which another view is worth something."""
+        return self.worth > STOP_WORTH
 
     @cached_property
     def clear(self) -> np.ndarray:
@@ -175,7 +184,7 @@ class Survey:
 
     @cached_property
     def _samples(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the block number of each unseen cell (rows, columns; -1 = none), and each block's number of unseen
+        """Return the block number of each unseen cell (rows, columns; -1 = none), and each block's worth of its
         cells (n,), unweighted and weighted: unknown cells count less, and all are multiplied by the prior.
         """
         rows, columns = self._within
@@ -185,14 +194,20 @@ class Survey:
         blocks, numbers = int(used.sum()), (np.cumsum(used) - 1)[ids]
         index = np.full(self.unseen.shape, -1, np.int32)
         index[rows, columns] = numbers
-        count = np.bincount(numbers, minlength=blocks).astype(np.float32)
-        return index, count, np.bincount(numbers, self._weights, minlength=blocks).astype(np.float32)
+        areas = np.bincount(numbers, self._left, minlength=blocks).astype(np.float32)
+        return index, areas, np.bincount(numbers, self._weights, minlength=blocks).astype(np.float32)
+
+    @cached_property
+    def _left(self) -> np.ndarray:
+        """Return the worth (n,) of the n unseen cells that `_within` returns."""
+        return np.rint(self.worth[self._within] * _PARTS) / _PARTS
 
     @cached_property
     def _weights(self) -> np.ndarray:
         """Return the weights (n,) of the n unseen cells that `_within` returns."""
         rows, columns = self._within
         weight = np.where(self.grid.unknown[rows, columns], self.config.unknown_share, 1.0)
+        weight = weight * self._left
         if self.prior is not None:
             weight = weight * self.prior[rows, columns]
         return np.rint(weight * _PARTS) / _PARTS
@@ -213,6 +228,7 @@ class Survey:
             STOP_DEPTH,
             self._stride,
             self.closest,
+            self.factors,
         )
         return self._areas(sums)[places]
 
@@ -223,7 +239,7 @@ class Survey:
         high = np.minimum(cells + reach + 1, self.unseen.shape)
         sums = np.empty((len(cells), 2))
         image = np.zeros(self.unseen.shape, np.float32)
-        for k, weights in enumerate((np.ones_like(self._weights), self._weights)):
+        for k, weights in enumerate((self._left, self._weights)):
             image[self._within] = weights
             upto = cv2.integral(image, sdepth=cv2.CV_64F)
             sums[:, k] = (upto[high[:, 0], high[:, 1]] - upto[low[:, 0], high[:, 1]]
@@ -241,11 +257,16 @@ class Survey:
         """Return numbers of cells in m^2, rounded: 15 cells of 0.1 m are 0.15 m^2."""
         return np.round(cells.astype(np.float64) * self.grid.resolution**2, 9)
 
+    def _sectors(self, points: np.ndarray) -> np.ndarray:
+        """Return the area (N, SECTORS) in m^2 in each direction from points (N, 2), times what a view is worth."""
+        worth = np.where(self.unseen, self.worth, np.float32(0.0))
+        return self.looked.sector_gains(points, worth, self.view, STOP_DEPTH, self.closest, self.factors)
+
     def headings(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the best heading (N,), radians, at points (N, 2), and the area (N,) in m^2 that it shows."""
         if len(points) == 0:
             return np.empty(0), np.empty(0)
-        sectors = self.looked.sector_gains(points, self.unseen, self.view, STOP_DEPTH, self.closest)
+        sectors = self._sectors(points)
         shown = np.where(self.allowed(points), window_sums(sectors, self.fov), -1.0)
         best = shown.argmax(axis=1)
         return HEADINGS[best], np.maximum(shown[np.arange(len(points)), best], 0.0)
@@ -350,7 +371,7 @@ class Survey:
         """Return for points (N, 2) the heading (N,) to which the robot should turn from its path's direction
         to see most per second, and that rate (N,), as a share of the gain of all headings in `seconds`.
         """
-        sectors = self.looked.sector_gains(points, self.unseen, self.view, STOP_DEPTH, self.closest)
+        sectors = self._sectors(points)
         allowed, fits = self.allowed(points), self.allowed(points, tried=True)
         whole = sectors.sum(axis=1)
         # sectors that are fully in view

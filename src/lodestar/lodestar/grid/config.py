@@ -63,6 +63,8 @@ class LookConfig:
     # seconds (stamps) for which a look counts; chosen: furniture stays for a while
     age: float = 600.0
     interval: float = 0.5  # seconds (stamps) between two recorded looks of a camera; chosen
+    # measured detector (`perception/measured/`) by whose chances looks and misses are weighed; "" = not measured
+    eyes: str = ""
 
     def __post_init__(self) -> None:
         """Raise ValueError for ranges, angles and times out of bounds."""

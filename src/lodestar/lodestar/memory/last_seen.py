@@ -16,9 +16,9 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import line_of_sight
 from lodestar.memory.config import LastSeenConfig
 from lodestar.memory.records import SEEN, WALL_TIME, EventKind, MapName, Memory, Primitive
+from lodestar.models.category_priors import CategoryPriors
 from lodestar.models.kinship import kind_of, looks_agree, same_kind
 from lodestar.models.lexicon import load_lexicon
-from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 from lodestar.timing.stamps import Periodic

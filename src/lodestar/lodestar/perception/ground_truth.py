@@ -10,7 +10,7 @@ import numpy as np
 
 from lodestar.perception.config import NoiseConfig
 from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame, Vocabulary
-from lodestar.perception.measured_noise import WIDTH, MissMemory, measured_noise, place_of
+from lodestar.perception.measured_noise import WIDTH, MissMemory, StrayMemory, measured_noise, place_of
 from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
 
 NOISE_MERGE_GAP_PX = 2  # most pixels between masks that may merge; chosen
@@ -104,6 +104,7 @@ class GroundTruthDetector:
         self._rng = rng if rng is not None else np.random.default_rng(0)
         self._measured = measured_noise(config.measured) if config.measured else None
         self._misses = MissMemory(self._measured, self._rng) if self._measured is not None else None
+        self._strays = StrayMemory(self._measured, self._rng) if self._measured is not None else None
 
     def look_for(self, words: Sequence[str]) -> None:
         """Do nothing: all objects in the table are detected."""
@@ -131,7 +132,7 @@ class GroundTruthDetector:
                 crop = labels[box.y : box.y + box.height, box.x : box.x + box.width] == value
                 masks.append(_Mask(box.y, box.x, crop, table[value]))
         if self._measured is not None:
-            named = [*self._strays(labels.shape), *self._measure(stamp, masks, labels.shape[1], frame)]
+            named = [*self._false(labels.shape, frame), *self._measure(stamp, masks, labels.shape[1], frame)]
         else:
             named = self._label(self._spoil(masks), table)
         return self._number(stamp, labels.shape, named)
@@ -154,29 +155,22 @@ class GroundTruthDetector:
             if frame is not None:
                 place, distance = place_of(frame, rows + mask.top, columns + mask.left)
             size = float(np.sqrt(len(rows))) * WIDTH / width
-            if not misses.hits(stamp, (label, caption), place, noise.chance(label, size, distance)):
-                continue
-            if noise.wrong_labels and rng.random() < noise.wrong:
-                label = caption = self._drawn(noise.wrong_labels)
-            named.append((mask.cut(rng.choice(noise.edges, 4)), label, caption))
+            camera = None if frame is None else frame.odom_from_camera[:3, 3]
+            given = misses.seen_as(
+                stamp, (label, caption), place, noise.chance(label, size, distance), camera
+            )
+            if given is not None:
+                caption = caption if given == label else given
+                named.append((mask.cut(rng.choice(noise.edges, 4)), given, caption))
         return named
 
-    def _strays(self, shape: tuple[int, int]) -> list[tuple[_Mask, str, str]]:
+    def _false(self, shape: tuple[int, int], frame: RgbdFrame | None) -> list[tuple[_Mask, str, str]]:
         """Return false detections as masks, to be painted below all others."""
-        noise, rng, (height, width) = self._measured, self._rng, shape
-        assert noise is not None
-        named = []
-        for _ in range(int(rng.poisson(noise.strays)) if noise.stray_labels else 0):
-            side = max(int(rng.choice(noise.stray_sizes) * width / WIDTH), 1)
-            rows, columns = min(side, height), min(side, width)
-            top, left = int(rng.integers(height - rows + 1)), int(rng.integers(width - columns + 1))
-            label = self._drawn(noise.stray_labels)
-            named.append((_Mask(top, left, np.ones((rows, columns), bool), {}), label, label))
-        return named
-
-    def _drawn(self, weights: Mapping[str, float]) -> str:
-        shares = np.array(list(weights.values()))
-        return str(list(weights)[int(self._rng.choice(len(shares), p=shares / shares.sum()))])
+        assert self._strays is not None
+        return [
+            (_Mask(top, left, np.ones((rows, columns), bool), {}), label, label)
+            for label, top, left, rows, columns in self._strays.boxes(shape, frame)
+        ]
 
     def _spoil(self, masks: list[_Mask]) -> list[_Mask]:
         """Return the masks with simulated errors: misses, merges, splits and erosion."""

@@ -1,9 +1,12 @@
-"""Measured errors of a real detector, for simulation: misses and their correlation, and wrong labels."""
+"""Measured errors of a real detector, for simulation: misses, wrong labels and false detections, which depend on the
+viewpoint and therefore stay while the camera stands.
+"""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
@@ -16,6 +19,8 @@ from lodestar.perception.frames import RgbdFrame
 
 WIDTH = 640.0  # pixels, width of the image to which sizes refer
 _SAME_PLACE = 1.0  # m between two views of one object, which show different parts of it; chosen
+_WAVES = 24  # of a random field; chosen: about normal, and cheap
+_STRAY_JUMP = 0.5  # m that a stray's place may lie behind the surface in view, for it to be in view; chosen
 _NORMAL = NormalDist()
 _OPEN = 1e-4  # least probability of a hit and of a miss, so that neither is certain
 
@@ -28,10 +33,13 @@ class MeasuredNoise:
     distance. sizes, distances: lower edges of these bins, in pixels (square root of the mask's area in an
     image 640 wide) and metres. kinds: label of a simulator -> the detector's class. offsets: class -> logit
     of its recall relative to the pooled recall; other labels have none. lasting: share of the miss variable's
-    variance that is constant per object; the rest is correlated over `memory` seconds. wrong: share of hits
-    with a wrong label. edges: quantiles of the distance by which an edge of a detected box lies inside the
-    object, as a share of the side. scores: quantiles of the confidence. strays: false detections per frame,
-    with their labels and quantiles of their sizes.
+    variance that is constant per object. The rest depends on the viewpoint, and is correlated over a change of it by
+    `shift`: radians of the direction of view, or of the logarithm of the distance; 0 = it does not matter. memory:
+    seconds over which the rest is correlated in time; 0 = time does not matter. wrong: share of hits with a wrong
+    label. pairs: class -> labels that it is taken for. wrong_labels: those of all classes. edges: quantiles of the
+    distance by which an edge of a detected box lies inside the object, as a share of the side. scores: quantiles of
+    the confidence. strays: false detections per frame, with their labels and quantiles of their sizes. stray_shift:
+    change of the viewpoint over which a stray stays; 0 = each frame has its own.
     """
 
     source: str
@@ -47,6 +55,9 @@ class MeasuredNoise:
     stray_sizes: tuple[float, ...]
     kinds: dict[str, str] = field(default_factory=dict)
     offsets: dict[str, float] = field(default_factory=dict)
+    shift: float = 0.0
+    stray_shift: float = 0.0
+    pairs: dict[str, dict[str, float]] = field(default_factory=dict)
     wrong_labels: dict[str, float] = field(default_factory=dict)
     stray_labels: dict[str, float] = field(default_factory=dict)
 
@@ -57,10 +68,18 @@ class MeasuredNoise:
         """
         row = self.recall[_bin(self.sizes, size)]
         pooled = float(np.mean(row)) if distance is None else row[_bin(self.distances, distance)]
-        offset = self.offsets.get(self.kinds.get(label, ""), 0.0)
+        offset = self.offsets.get(self.kinds.get(label, label), 0.0)
         pooled = min(max(pooled, _OPEN), 1.0 - _OPEN)
         chance = 1.0 / (1.0 + (1.0 / pooled - 1.0) * math.exp(-offset))
         return min(max(chance, _OPEN), 1.0 - _OPEN)
+
+    def knows(self, label: str) -> bool:
+        """Return whether the recall of the label's class was measured."""
+        return self.kinds.get(label, label) in self.offsets
+
+    def mistaken(self, label: str) -> dict[str, float]:
+        """Return the labels that an object is taken for, with their weights; {} = none was measured."""
+        return self.pairs.get(self.kinds.get(label, label), self.wrong_labels)
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> MeasuredNoise:
@@ -72,7 +91,9 @@ class MeasuredNoise:
                 "kinds": {str(label): str(kind) for label, kind in record.get("kinds", {}).items()},
                 **{name: tuple(float(one) for one in record[name]) for name in _LISTS},
                 **{name: float(record[name]) for name in _NUMBERS},
-                **{name: {str(k): float(v) for k, v in record.get(name, {}).items()} for name in _WEIGHTS},
+                **{name: _weights(record.get(name, {})) for name in _WEIGHTS},
+                **{name: float(record.get(name, 0.0)) for name in ("shift", "stray_shift")},
+                "pairs": {str(kind): _weights(given) for kind, given in record.get("pairs", {}).items()},
             }
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"this is no measured noise ({type(error).__name__}: {error})") from error
@@ -84,6 +105,7 @@ class MeasuredNoise:
         shares = [self.lasting, self.wrong, *(share for row in self.recall for share in row), *self.scores]
         values = [*self.edges, *self.stray_sizes, *self.sizes, *self.distances, *self.offsets.values()]
         weights = [*self.wrong_labels.values(), *self.stray_labels.values()]
+        weights += [weight for pair in self.pairs.values() for weight in pair.values()]
         if {len(row) for row in self.recall} != {len(self.distances)} or len(self.recall) != len(self.sizes):
             raise ValueError(
                 "this is no measured noise: `recall` needs a row per size, and in it a share per distance"
@@ -96,15 +118,21 @@ class MeasuredNoise:
             0.0 < w < math.inf for w in weights
         ):
             raise ValueError("this is no measured noise: a list is empty, or a weight is not above 0")
-        if not (0.0 < self.memory < math.inf and 0.0 <= self.strays < math.inf):
+        if not all(0.0 <= one < math.inf for one in (self.memory, self.shift, self.stray_shift, self.strays)):
             raise ValueError(
-                "this is no measured noise: `memory` must be above 0 seconds, `strays` not negative"
+                "this is no measured noise: `memory`, `shift`, `stray_shift` and `strays` must not be negative"
             )
+        if self.memory == self.shift == 0.0 or not all(self.pairs.values()):
+            raise ValueError("this is no measured noise: it needs `memory` or `shift`, and labels in `pairs`")
 
 
 _LISTS = ("sizes", "distances", "edges", "scores", "stray_sizes")
 _NUMBERS = ("lasting", "memory", "wrong", "strays")
 _WEIGHTS = ("offsets", "wrong_labels", "stray_labels")
+
+
+def _weights(record: dict[str, Any]) -> dict[str, float]:
+    return {str(label): float(weight) for label, weight in record.items()}
 
 
 def _bin(edges: tuple[float, ...], value: float) -> int:
@@ -126,20 +154,40 @@ def measured_noise(name: str) -> MeasuredNoise:
 
 @dataclass
 class _Thing:
-    """State of an object. place: (3,) in odom, None = unknown.
-
-    lasting, passing: constant and changing part of the miss variable, standard normal each; large values are
-    misses.
+    """State of an object. place: (3,) in odom, None = unknown. lasting: constant part of the miss variable, standard
+    normal; large values are misses. missing, naming: the parts of a miss and of a wrong label that change with the
+    viewpoint. label: what it is taken for, "" = not drawn yet.
     """
 
     place: np.ndarray | None
     lasting: float
-    passing: float
-    stamp: float
+    missing: _Field
+    naming: _Field
+    label: str = ""
+
+
+class _Field:
+    """Random function of viewpoint and time, about normal with variance 1: the same again from the same place.
+
+    Its correlation falls as exp(-d^2/2) with the change d of the viewpoint in units of `shift`, and as
+    exp(-t / memory) with time (random Fourier features of Gaussian and Cauchy frequencies).
+    """
+
+    def __init__(self, noise: MeasuredNoise, rng: np.random.Generator) -> None:
+        self._waves = np.zeros((_WAVES, 4))
+        if noise.shift > 0.0:
+            self._waves[:, :3] = rng.standard_normal((_WAVES, 3)) / noise.shift
+        if noise.memory > 0.0:
+            self._waves[:, 3] = rng.standard_cauchy(_WAVES) / noise.memory
+        self._phases = rng.uniform(0.0, 2.0 * math.pi, _WAVES)
+
+    def at(self, view: np.ndarray) -> float:
+        """Return the value at (4,): cosine and sine of the direction of view, logarithm of the distance, seconds."""
+        return float(np.cos(self._waves @ view + self._phases).sum() * math.sqrt(2.0 / _WAVES))
 
 
 class MissMemory:
-    """Decides which objects are missed, so that an object's misses are correlated in time as measured."""
+    """Decides which objects are missed and mistaken, so that it stays from one view to the next as measured."""
 
     def __init__(self, noise: MeasuredNoise, rng: np.random.Generator) -> None:
         self._noise, self._rng = noise, rng
@@ -150,20 +198,41 @@ class MissMemory:
         """Begin a frame; in one frame, each object is matched at most once."""
         self._given.clear()
 
-    def hits(self, stamp: float, entry: tuple[str, str], place: np.ndarray | None, chance: float) -> bool:
-        """Return whether an object is detected. chance: its probability of detection.
+    def seen_as(
+        self,
+        stamp: float,
+        entry: tuple[str, str],
+        place: np.ndarray | None,
+        chance: float,
+        camera: np.ndarray | None = None,
+    ) -> str | None:
+        """Return the label that an object is given; None if it is missed. chance: its probability of detection.
 
-        entry: the object's label and caption. place: (3,) metres in odom, None = unknown.
+        entry: the object's label and caption. place: (3,) metres in odom, None = unknown. camera: (3,) in odom.
         """
-        noise, rng = self._noise, self._rng
-        thing = self._thing(stamp, entry, place)
-        kept = math.exp(-max(stamp - thing.stamp, 0.0) / noise.memory)
-        thing.passing = kept * thing.passing + math.sqrt(1.0 - kept * kept) * float(rng.standard_normal())
-        thing.stamp, thing.place = stamp, place
-        latent = math.sqrt(noise.lasting) * thing.lasting + math.sqrt(1.0 - noise.lasting) * thing.passing
-        return latent < _NORMAL.inv_cdf(chance)
+        noise = self._noise
+        thing = self._thing(entry, place)
+        thing.place = place
+        view = np.array([0.0, 0.0, 0.0, stamp])
+        if place is not None and camera is not None:
+            x, y, z = camera - place
+            level = max(math.hypot(x, y), 1e-6)
+            view[:3] = x / level, y / level, math.log(max(math.hypot(x, y, z), 0.1))
+        latent = math.sqrt(noise.lasting) * thing.lasting
+        latent += math.sqrt(1.0 - noise.lasting) * thing.missing.at(view)
+        if latent >= _NORMAL.inv_cdf(chance):
+            return None
+        others = noise.mistaken(entry[0])
+        if (
+            not others
+            or noise.wrong <= 0.0
+            or thing.naming.at(view) >= _NORMAL.inv_cdf(min(noise.wrong, 0.999))
+        ):
+            return entry[0]
+        thing.label = thing.label or drawn(others, self._rng)
+        return thing.label
 
-    def _thing(self, stamp: float, entry: tuple[str, str], place: np.ndarray | None) -> _Thing:
+    def _thing(self, entry: tuple[str, str], place: np.ndarray | None) -> _Thing:
         known = [one for one in self._things.setdefault(entry, []) if id(one) not in self._given]
         if place is not None:
             apart = {
@@ -176,12 +245,106 @@ class MissMemory:
         if known:
             thing = known[0]
         else:
-            thing = _Thing(
-                place, float(self._rng.standard_normal()), float(self._rng.standard_normal()), stamp
-            )
+            noise, rng = self._noise, self._rng
+            thing = _Thing(place, float(rng.standard_normal()), _Field(noise, rng), _Field(noise, rng))
             self._things[entry].append(thing)
         self._given.add(id(thing))
         return thing
+
+
+def drawn(weights: Mapping[str, float], rng: np.random.Generator) -> str:
+    """Return one of the labels, drawn by its weight."""
+    shares = np.array(list(weights.values()))
+    return str(list(weights)[int(rng.choice(len(shares), p=shares / shares.sum()))])
+
+
+@dataclass(frozen=True)
+class Stray:
+    """False detection. place: (3,) in odom, None = unknown. side: metres, in pixels of the image without a place."""
+
+    label: str
+    place: np.ndarray | None
+    side: float
+
+
+class StrayMemory:
+    """False detections, which stay where they are while the viewpoint changes little, as measured."""
+
+    def __init__(self, noise: MeasuredNoise, rng: np.random.Generator) -> None:
+        self._noise, self._rng = noise, rng
+        self._strays: list[Stray] = []
+        self._before: np.ndarray | None = None  # (4, 4) pose of the camera in odom at the last frame
+
+    def boxes(self, shape: tuple[int, int], frame: RgbdFrame | None) -> list[tuple[str, int, int, int, int]]:
+        """Return the label, top, left, rows and columns of the false detections of a frame."""
+        noise, rng = self._noise, self._rng
+        born = noise.strays
+        if frame is None or noise.stray_shift <= 0.0:
+            self._strays = []
+        else:
+            if self._before is not None:
+                depth = frame.depth[::4, ::4]
+                born *= 1.0 - self._stays(
+                    frame, float(np.median(depth[depth > 0.0])) if (depth > 0).any() else 2.0
+                )
+            self._strays = [one for one in self._strays if self._is_kept(one, frame)]
+            self._before = np.array(frame.odom_from_camera)
+        found = [box for box in (_box_of(one, shape, frame) for one in self._strays) if box is not None]
+        for _ in range(int(rng.poisson(born)) if noise.stray_labels else 0):
+            side = max(int(rng.choice(noise.stray_sizes) * shape[1] / WIDTH), 1)
+            rows, columns = min(side, shape[0]), min(side, shape[1])
+            top, left = int(rng.integers(shape[0] - rows + 1)), int(rng.integers(shape[1] - columns + 1))
+            label = drawn(noise.stray_labels, rng)
+            found.append((label, top, left, rows, columns))
+            if frame is not None and noise.stray_shift > 0.0:
+                centre = np.array([top + rows // 2]), np.array([left + columns // 2])
+                place, away = place_of(frame, *centre)
+                if place is not None and away is not None:
+                    self._strays.append(Stray(label, place, side * away / frame.camera.fx))
+        return found
+
+    def _is_kept(self, stray: Stray, frame: RgbdFrame) -> bool:
+        away = float(np.linalg.norm(frame.odom_from_camera[:3, 3] - stray.place))
+        return bool(self._rng.random() < self._stays(frame, away))
+
+    def _stays(self, frame: RgbdFrame, distance: float) -> float:
+        """Return the probability that a false detection at this distance, metres, is in the next frame too."""
+        if self._before is None:
+            return 1.0
+        return math.exp(
+            -view_change(self._before, frame.odom_from_camera, distance) / self._noise.stray_shift
+        )
+
+
+def view_change(before: np.ndarray, after: np.ndarray, distance: float) -> float:
+    """Return the change of viewpoint between two poses (4, 4) of a camera, for a thing at `distance`, metres:
+    the shift as a share of the distance, and the turn, radians.
+    """
+    shift = float(np.linalg.norm(after[:3, 3] - before[:3, 3])) / max(distance, 0.1)
+    cosine = (float(np.trace(before[:3, :3].T @ after[:3, :3])) - 1.0) / 2.0
+    return math.hypot(shift, math.acos(min(max(cosine, -1.0), 1.0)))
+
+
+def _box_of(
+    stray: Stray, shape: tuple[int, int], frame: RgbdFrame | None
+) -> tuple[str, int, int, int, int] | None:
+    """Return label, top, left, rows and columns of a stray in an image; None if it is not in view."""
+    assert frame is not None and stray.place is not None
+    camera = frame.camera
+    x, y, z = (np.linalg.inv(frame.odom_from_camera) @ np.append(stray.place, 1.0))[:3]
+    if z <= 0.2:
+        return None
+    row, column = round(camera.fy * y / z + camera.cy), round(camera.fx * x / z + camera.cx)
+    if not (0 <= row < shape[0] and 0 <= column < shape[1]):
+        return None
+    depth = float(frame.depth[row, column])
+    if 0.0 < depth < z - _STRAY_JUMP:
+        return None
+    side = max(round(stray.side * camera.fx / z), 1)
+    top, left = row - side // 2, column - side // 2
+    bottom, right = min(top + side, shape[0]), min(left + side, shape[1])
+    top, left = max(top, 0), max(left, 0)
+    return stray.label, top, left, bottom - top, right - left
 
 
 def place_of(

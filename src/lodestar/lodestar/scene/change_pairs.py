@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
+from lodestar.models.category_priors import CategoryPriors
 from lodestar.models.kinship import looks_of, same_kind
-from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.one_to_one import Pairs
 from lodestar.scene.records import Embedding
 

@@ -11,6 +11,7 @@ class SceneConfig:
 
     # of what moves; see SharedConfig
     priors_file: str = field(default="", metadata={"shared": "priors_file"})
+    eyes: str = field(default="", metadata={"shared": "looks.eyes"})  # see LookConfig
     max_archived: int = 10_000  # entities; the first archived are pruned first; chosen
     max_delta: int = 256  # entities per delta, the others follow in the next ones; chosen
     # metres to a region's cell, for entities on unassigned cells; chosen

@@ -14,9 +14,9 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.follower import ALL, PAGE_SIZE, Cursor
 from lodestar.mapping.instances.records import InstanceDelta, Merge
+from lodestar.models.category_priors import CategoryPriors
 from lodestar.perception.signs import SignReading
 from lodestar.scene.amendments import Amended, EntityEdit, apply_edits, check_edits
-from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.enrichment import CHANNEL, Enrichment, EnrichmentTask
 from lodestar.scene.floor_rooms import OnFloor

@@ -12,6 +12,7 @@ from lodestar.geometry.map_correction import MapCorrection
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.instances.records import CaptionVote, Instance, Observation
 from lodestar.models.kinship import same_kind
+from lodestar.perception.eyes import EYES_RATE
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.captions import attributes_of, clean_text, elect, merge_votes, says_more
 from lodestar.scene.fusion import FusedVector, add_weight
@@ -21,7 +22,8 @@ from lodestar.scene.views import SCENE_MAX_VIEWS, KeptView, join_views, keep_vie
 SCENE_ATTRIBUTE_SHARE = 0.35  # least share of the votes, 0..1, for an attribute; chosen
 SCENE_CLEAR_LOOKS = 3  # clear views through its place after which an entity is archived; chosen
 SCENE_ABSENCE_DECAY = 0.5  # factor of the confidence per clear look; chosen
-# lambda of VLM-DEWM eq. B.17, per scan with a clear view of the entity's place and no detection
+# lambda of VLM-DEWM eq. B.17, per scan with a clear view of the entity's place and no detection, by a detector that
+# nearly always sees it; a scan by another counts by its chance
 SCENE_DECAY = 0.95
 SCENE_UNCERTAIN_BELOW = 0.6  # confidence, 0..1 (VLM-DEWM B.6)
 SCENE_ARCHIVE_BELOW = 0.1  # confidence, 0..1 (VLM-DEWM B.6)
@@ -182,15 +184,16 @@ class EntityRecord:
             self.confidence = min(self.confidence, SCENE_ARCHIVE_BELOW)
             self.state = EntityState.ARCHIVED
 
-    def missed(self, stamp: float) -> bool:
-        """Lower the confidence after a frame that shows the place clearly without a detection (VLM-DEWM eq.
+    def missed(self, stamp: float, chance: float) -> bool:
+        """Lower the confidence after a frame that shows the place clearly without a detection (VLM-DEWM eq. B.17).
 
-        B.17). Returns False, without an effect, if the last such frame is too recent.
+        chance: probability that such a frame shows the entity if it is there. Returns False, without an effect, if the
+        last such frame is too recent.
         """
         if 0.0 <= stamp - self.last_scan < SCENE_SCAN_INTERVAL:
             return False
         self.last_scan = stamp
-        self._believe(self.confidence * SCENE_DECAY)
+        self._believe(self.confidence * SCENE_DECAY ** (chance / EYES_RATE))
         return True
 
     def _believe(self, confidence: float) -> None:

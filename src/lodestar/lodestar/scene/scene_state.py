@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from copy import copy
@@ -16,6 +17,7 @@ from lodestar.grid.regions import RegionTracker
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.instances.records import Absence, Instance, Merge, Miss, Observation
 from lodestar.mapping.movers.mover_tracks import is_track
+from lodestar.perception.eyes import eyes_of
 from lodestar.perception.frames import ImageBox
 from lodestar.perception.signs import SignReading
 from lodestar.scene.adjacency import Covisibility, nearest_by_hellinger
@@ -53,6 +55,7 @@ class SceneState:
 
     def __init__(self, config: SceneConfig) -> None:
         self.config = config
+        self._eyes = eyes_of(config.eyes)
         self.counts: Counter[str] = Counter()
         self.records: dict[int, EntityRecord] = {}
         self.journal = Journal()
@@ -301,7 +304,7 @@ class SceneState:
             record = self.records.get(identity)
             if record is None or identity in seen or record.state == EntityState.ARCHIVED:
                 continue
-            if record.missed(miss.stamp):
+            if record.missed(miss.stamp, self._eyes.chance(record.label, math.sqrt(miss.pixels))):
                 self.settled(identity)
 
     def settled(self, identity: int) -> None:

@@ -8,8 +8,8 @@ from enum import Enum
 
 import numpy as np
 
+from lodestar.models.category_priors import CategoryPriors, Watching
 from lodestar.models.kinship import same_kind
-from lodestar.scene.category_priors import CategoryPriors, Watching
 from lodestar.scene.change_pairs import PairWeights, Sight, weigh
 from lodestar.scene.one_to_one import best_pairs, pair_probabilities
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from lodestar.geometry.boxes import transform_box
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.scene.category_priors import CategoryPriors
+from lodestar.models.category_priors import CategoryPriors
 from lodestar.scene.change_pairs import Sight
 from lodestar.scene.lifecycle import APPEARANCE
 from lodestar.scene.records import Entity, EntityState, Region

@@ -19,7 +19,7 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.absence import ABSENCE_LOOK_TIME, AbsenceJudge
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.language.directive import Step, StepKind
-from lodestar.scene.category_priors import CategoryPriors
+from lodestar.models.category_priors import CategoryPriors
 
 CHAIR = Step(StepKind.FIND, thing("red chair"))
 DRIVE = 20.0  # s, the longest drive through the room, including its look

@@ -10,8 +10,8 @@ from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig, changed
 from lodestar.assembly.parts import category_priors
 from lodestar.assembly.robot import HeadlessRobot
+from lodestar.models.category_priors import KIND, VERSION, BadPriors, CategoryPriors, Watching
 from lodestar.models.phrases import PhraseBook
-from lodestar.scene.category_priors import KIND, VERSION, BadPriors, CategoryPriors, Watching
 
 COUNTS = ("things", "moves", "exposure", "sizes", "sized")
 

@@ -20,17 +20,25 @@ def profile(folder: Path, text: str, name: str = "own.yaml") -> Path:
 def test_a_profile_makes_the_tree(tmp_path: Path) -> None:
     path = profile(
         tmp_path,
-        "/**:\n  ros__parameters:\n    shared: {query: {accept: 0.7}, keep_out_distance: 2}\n"
+        "/**:\n  ros__parameters:\n    shared: {query: {accept: 0.7}, keep_out_distance: 2,\n"
+        "      fence.corners: [0, 0, 5.0, 0, 5, 5]}\n"
         "/**/mapping:\n  ros__parameters:\n    source: scan\n    scan: {max_range: 5.0}\n"
-        "/**/frontier_expert:\n  ros__parameters:\n    near_looks: [3, 2.0]\n"
+        "/**/frontier_expert:\n  ros__parameters:\n    stops.unknown_share: 0.5\n"
         "/**/scene_dictionary:\n  ros__parameters:\n    query.rerank: false\n"
         "/**/motion_gate:\n  ros__parameters:\n    cmd_vel_stamped: true\n",
     )
     config = read_profiles([path])
     assert config.shared.query.accept == config.goal_selector.loop.query.accept == 0.7
-    assert config.shared.keep_out_distance == 2.0
+    assert config.shared.keep_out_distance == 2.0 and config.shared.fence.corners == (
+        0.0,
+        0.0,
+        5.0,
+        0.0,
+        5.0,
+        5.0,
+    )
     assert (config.mapping.source, config.mapping.scan.max_range) == ("scan", 5.0)
-    assert config.experts["frontier_expert"].expert.near_looks == (3.0, 2.0)
+    assert config.experts["frontier_expert"].expert.stops.unknown_share == 0.5
     assert config.perception == RobotConfig().perception
 
 

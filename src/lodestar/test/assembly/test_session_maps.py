@@ -16,7 +16,7 @@ from session_builders import DAY, THINGS, loaded, save, thing, today, yesterday
 from lodestar.assembly.session_maps import running_session, saved_session
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.instances.records import Merge
-from lodestar.scene.category_priors import CategoryPriors
+from lodestar.models.category_priors import CategoryPriors
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.session_changes import ChangeKind
 from lodestar.scene.session_sights import OtherMap, changes_between

@@ -40,6 +40,11 @@ def camera_pose(x: float, y: float, yaw: float) -> np.ndarray:
     return planar_transform(x, y, yaw, 0.45) @ BODY_FROM_OPTICAL
 
 
+def any_of(kind: str) -> Item:
+    """Return an item for any object of a kind."""
+    return Item(((QueryGraph((QueryVariable(kind, kind),)),),))
+
+
 def red_chair(relation: str | None = None) -> Item:
     """Return an item for a red chair, next to a desk if a relation is given."""
     chair = QueryVariable("red chair", "chair")

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.experts.config import STOP_DEPTH, StopConfig
-from lodestar.experts.coverage import SECTORS, LookedAt
+from lodestar.experts.coverage import SECTORS, TRIAL_EDGES, LookedAt
 from lodestar.experts.view_kernels import views
 from lodestar.experts.viewpoint_survey import Survey
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -27,7 +27,8 @@ def survey_of(seed: int, share: float) -> Survey:
     prior = rng.uniform(0.25, 6.0, grid.cells.shape)
     nothing = np.zeros(grid.cells.shape, np.float32)
     return Survey(
-        grid, looked, nothing, unseen, nothing, 4.5, math.radians(80.0), prior, np.empty((0, 3)), StopConfig(),
+        grid, looked, nothing, unseen.astype(np.float32), nothing, 4.5, math.radians(80.0), prior, np.empty((0, 3)),
+        StopConfig(), np.ones(len(TRIAL_EDGES)),
     )  # fmt: skip
 
 

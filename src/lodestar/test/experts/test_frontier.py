@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from expert_worlds import CAMERA, camera_pose, known_from, red_chair, request, two_rooms
+from expert_worlds import CAMERA, any_of, camera_pose, known_from, red_chair, request, two_rooms
 
 from lodestar.experts.frontier import FrontierConfig, FrontierExpert
 from lodestar.experts.protocol import Proposal, RejectionReason
@@ -36,7 +36,7 @@ def test_without_views_it_goes_towards_unknown_space():
     assert math.dist(proposal.goal[:2], (4.0, 2.0)) < 2.5  # the goal is near the door
     heading = math.atan2(2.5 - proposal.goal[1], 6.0 - proposal.goal[0])
     assert abs(proposal.goal[2] - heading) < math.radians(80.0)  # facing the other room
-    assert "m2 of unknown area" in proposal.rationale
+    assert "m2 of unseen area" in proposal.rationale
 
 
 def test_a_goal_is_reachable_and_clear():
@@ -67,18 +67,35 @@ def test_what_the_camera_has_not_looked_at_is_left_to_explore():
     assert expert.propose(explore).reason is RejectionReason.EXPLORED
 
 
-def test_a_search_looks_from_nearer_before_it_gives_up():
-    expert = FrontierExpert(FrontierConfig(near_looks=(1.0,)))
+@pytest.mark.parametrize(
+    ("kind", "eyes", "again"), [("chair", "", False), ("cup", "", True), ("chair", "nanodet", True)]
+)
+def test_a_search_looks_again_for_what_its_eyes_may_have_missed(kind, eyes, again):
+    expert = FrontierExpert(FrontierConfig(LookConfig(eyes=eyes)))
     expert.set_grid(two_rooms())
     look_around(expert, 2.0, 2.0)
     look_around(expert, 6.0, 2.0)
-    proposal = expert.propose(request((6.0, 2.0, 0.0), red_chair()))
-    assert isinstance(proposal, Proposal) and "from nearer" in proposal.rationale
+    answer = expert.propose(request((6.0, 2.0, 0.0), any_of(kind)))
+    assert isinstance(answer, Proposal) == again
+
+
+def test_a_search_by_weak_eyes_ends_and_looks_at_everything_from_several_sides():
+    expert, pose = FrontierExpert(FrontierConfig(LookConfig(eyes="nanodet"))), np.array([2.0, 2.0, 0.0])
+    expert.set_grid(two_rooms())
+    expert.add_view(camera_pose(*pose), CAMERA, 0.0)
+    for count in range(1, 200):
+        answer = expert.propose(request(pose, any_of("chair")))
+        if not isinstance(answer, Proposal):
+            break
+        assert not np.array_equal(pose, answer.goal), "from the same place it would miss the same again"
+        pose = answer.goal
+        expert.add_view(camera_pose(*pose), CAMERA, float(count))
+    assert answer.reason is RejectionReason.EXPLORED and 12 < count < 150
 
 
 def test_exploring_ends_and_covers_both_rooms():
     truth = two_rooms()
-    expert = FrontierExpert(FrontierConfig(near_looks=()))
+    expert = FrontierExpert(FrontierConfig())
     pose, known, visited = np.array(START), [(1.0, 1.0)], []
     for _ in range(40):
         expert.set_grid(known_from(truth, known))
@@ -224,7 +241,7 @@ def test_a_search_looks_behind_the_furniture_and_exploring_does_not(monkeypatch)
     cells = np.zeros((40, 60), np.int8)
     cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
     cells[30:36, 45:51] = 100  # a cupboard hides 0.3 m2 of floor from the room's centre
-    expert = FrontierExpert(FrontierConfig(look_limits=LookConfig(range=6.0), near_looks=()))
+    expert = FrontierExpert(FrontierConfig(look_limits=LookConfig(range=6.0)))
     expert.set_grid(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)))
     look_around(expert, 2.0, 2.0)
     look_around(expert, 4.5, 1.5)

@@ -147,7 +147,7 @@ def mirror_of(*things: Entity) -> SceneMirror:
 
 def searched_but_for_the_shelf() -> FrontierExpert:
     """Return an expert in a room of which only the surroundings of a shelf were looked at from too near."""
-    expert = FrontierExpert(FrontierConfig(near_looks=()))
+    expert = FrontierExpert(FrontierConfig())
     expert.set_grid(furnished(SHELF))
     for x, y in ((1.5, 1.5), (1.5, 6.5), (2.0, 4.0), (3.0, 2.0), (3.0, 6.0), (6.0, 1.2), (6.0, 6.8)):
         around(expert, x, y)
@@ -178,7 +178,7 @@ def test_a_top_that_no_pose_can_show_is_not_searched_for():
     """In a closet of at most 2.6 m viewing distance, and for a camera that looks down."""
     cells = furnished(SHELF).cells.copy()
     cells[:, 55:58] = cells[22:25] = cells[55:58] = 100
-    expert = FrontierExpert(FrontierConfig(near_looks=()))
+    expert = FrontierExpert(FrontierConfig())
     expert.set_grid(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)))
     for x, y in ((6.2, 3.0), (6.2, 4.0), (6.2, 5.0), (7.0, 2.8), (7.0, 5.1)):
         around(expert, x, y)

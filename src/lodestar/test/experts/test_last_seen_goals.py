@@ -19,8 +19,8 @@ from lodestar.language.directive import Item
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.memory.last_seen import LastSeen, RememberedPlaces
 from lodestar.memory.records import MapName, Primitive
+from lodestar.models.category_priors import CategoryPriors, Watching
 from lodestar.models.phrases import PhraseBook
-from lodestar.scene.category_priors import CategoryPriors, Watching
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState, SceneDelta
 

@@ -8,7 +8,8 @@ from expert_worlds import request, two_rooms
 from lodestar.experts.coverage import LookedAt
 from lodestar.experts.progress import Pass, Progress
 
-FAR = Pass(4.5, 0.5, "unknown area")
+FAR = Pass(4.5, 0.5, "unseen area")
+SEEN = np.full((1, 4), 0.95)  # chances of good eyes
 
 
 def _looked(heading: float) -> LookedAt:
@@ -23,7 +24,7 @@ def _drive(progress: Progress, looked: LookedAt, metres: float) -> bool:
     over = False
     for x in np.tile([1.0, 2.0], round(metres / 2.0)):
         progress.advance(request((x, 1.0, 0.0)))
-        over = progress.barren(two_rooms(), looked, FAR)
+        over = progress.barren(two_rooms(), looked, FAR, SEEN)
     return over
 
 
@@ -34,7 +35,7 @@ def test_a_way_that_shows_nothing_ends_the_pass_for_good():
     more = _looked(0.0)
     more.look(np.array([2.0, 2.0]), 3.0, 1.4)
     assert _drive(progress, more, 2.0)
-    assert not progress.barren(two_rooms(), more, Pass(2.5, 0.5, "nearer"))
+    assert not progress.barren(two_rooms(), more, Pass(2.5, 0.5, "nearer"), SEEN)
 
 
 def test_area_newly_seen_keeps_it_alive():
@@ -50,7 +51,7 @@ def test_another_task_begins_anew():
     assert _drive(progress, _looked(0.0), 40.0)
     other = replace(request((1.0, 1.0, 0.0)), step_index=1)
     progress.advance(other)
-    assert not progress.barren(two_rooms(), _looked(0.0), FAR)
+    assert not progress.barren(two_rooms(), _looked(0.0), FAR, SEEN)
 
 
 def test_a_first_stop_at_the_far_end_is_driven_to():

@@ -44,8 +44,9 @@ def beyond(voxels, thing):
 
 @pytest.mark.parametrize("alone", [True, False], ids=["itself", "beside_it"])
 def test_a_mask_that_was_too_large_is_outvoted_by_those_that_show_its_end(
-    box_world, box, chair, orbit, alone
+    box_world, box, chair, orbit, alone, monkeypatch
 ):
+    monkeypatch.setattr("lodestar.mapping.instances.association_rule.largest", lambda label: np.inf)
     wall = box("wall", (0.4, -2.0, 0.0), (0.5, 2.0, 2.0))
     world, voxels = box_world([chair, wall]), SemanticVoxelMap()
     for number, pose in enumerate(orbit((0, 0), 2.0, 178, 182, 60)):
@@ -59,6 +60,16 @@ def test_a_mask_that_was_too_large_is_outvoted_by_those_that_show_its_end(
         if number == 14:
             early = beyond(voxels, chair)
     assert early > 3000 and beyond(voxels, chair) < 0.1 * early
+
+
+@pytest.mark.parametrize("width", [1.0, 6.0])
+def test_a_mask_that_no_chair_can_fill_is_no_chair(box_world, box, orbit, width):
+    wall = box("sofa", (0.4, -width / 2.0, 0.0), (0.5, width / 2.0, 2.0))
+    world, voxels = box_world([wall]), SemanticVoxelMap()
+    for number, pose in enumerate(orbit((0, 0), 3.0, 178, 182, 20)):
+        frame, segmented = world.frame(0.25 * (number + 1), *pose)
+        voxels.fuse(frame, called_a_chair(segmented, segmented.labels > 0))
+    assert len(voxels.instances()) == (width < 2.0)
 
 
 @pytest.mark.parametrize("seen_every", [2, 6, 9])

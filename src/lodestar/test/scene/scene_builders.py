@@ -53,7 +53,7 @@ def sighting(identity, stamp=1.0, pose=None, pixels=2500, label="chair", caption
 
 def miss(identity, stamp):
     """Return a miss: the instance was in clear view and not detected."""
-    return Miss(identity, stamp, 0.9, 400)
+    return Miss(identity, stamp, 0.9, 6400)
 
 
 class Feed:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lodestar.scene.category_priors import CategoryPriors
+from lodestar.models.category_priors import CategoryPriors
 from lodestar.scene.change_pairs import Sight
 from lodestar.scene.change_report import report_json, report_lines, sentence_of
 from lodestar.scene.records import Embedding

@@ -14,7 +14,7 @@ from lodestar_eval.options import positive_int
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
 if TYPE_CHECKING:
-    from lodestar.scene.category_priors import CategoryPriors
+    from lodestar.models.category_priors import CategoryPriors
     from lodestar_eval.change_scores import Tally
     from lodestar_eval.visited_rooms import Noise, Visits
 

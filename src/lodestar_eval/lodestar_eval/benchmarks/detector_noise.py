@@ -84,7 +84,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 def _result(fitted: Fitted, real: Sights, simulated: Sights) -> Result:
     record = fitted.record
-    metrics = {name: record[name] for name in ("lasting", "memory", "wrong", "strays")}
+    metrics = {name: record[name] for name in ("lasting", "shift", "wrong", "strays", "stray_shift")}
     metrics["real.recall"] = _recall(real.things)
     metrics["rendered.recall"] = _recall(simulated.things)
     metrics["rendered.outside_named"] = mean(
@@ -105,8 +105,9 @@ def _result(fitted: Fitted, real: Sights, simulated: Sights) -> Result:
         notes=(
             "`measured.json` is the noise as `perception/measured/` keeps it. Recall, boxes, scores and flicker "
             "are those of the real frames; rendered views give the detections where no thing is, because there every "
-            "thing is known. `lasting` is the share of what decides about a miss that a thing keeps, `memory` the time "
-            "in seconds over which the rest is correlated. `strays_again`: share of strays that the frame before had.",
+            "thing is known. `lasting` is the share of what decides about a miss that a thing keeps, `shift` the "
+            "change of viewpoint (radians, logarithm of the distance) over which the rest is correlated, "
+            "`stray_shift` that over which a stray stays. `strays_again`: share of strays that the frame before had.",
         ),
     )
 

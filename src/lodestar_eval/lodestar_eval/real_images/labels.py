@@ -103,7 +103,7 @@ def _things(records: list[dict[str, Any]]) -> tuple[LabelledThing, ...]:
 
 
 class FramePoints:
-    """Points of a frame in map, one per `STEP` x `STEP` pixels; `of` selects those of an object."""
+    """Points of a frame in map, `at` (N, 3), one per `STEP` x `STEP` pixels; `of` selects those of an object."""
 
     def __init__(self, frame: RgbdFrame) -> None:
         camera, depth = frame.camera, frame.depth[::STEP, ::STEP]
@@ -112,9 +112,9 @@ class FramePoints:
         u, v = u * STEP, v * STEP
         local = np.stack([(u - camera.cx) / camera.fx * z, (v - camera.cy) / camera.fy * z, z], axis=1)
         self.rows, self.columns, self.depth = v, u, z
-        self._points = transform_points(frame.map_from_camera, local)
+        self.at = transform_points(frame.map_from_camera, local)
 
     def of(self, thing: LabelledThing) -> np.ndarray:
         """Return the indices of the points in an object's box; occluding objects have no points in it."""
-        points = self._points
+        points = self.at
         return np.flatnonzero(((points >= thing.low - _GROWN) & (points <= thing.high + _GROWN)).all(axis=1))

@@ -6,7 +6,7 @@ from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.asking import answer_in_words, asked_in_words, question_of
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.experts.rooms import rooms_mask
-from lodestar.grid.searched_floor import open_edges
+from lodestar.experts.searched_floor import open_edges
 
 
 class CountRecall:

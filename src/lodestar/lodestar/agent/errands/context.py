@@ -16,14 +16,14 @@ from lodestar.agent.facts.newest import Facts, Odometer
 from lodestar.agent.facts.times import LoopClock
 from lodestar.agent.facts.vocabulary import DirectiveWords
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
+from lodestar.experts.searched_floor import SearchedFloor
 from lodestar.floors.records import UNKNOWN, Building
-from lodestar.grid.searched_floor import SearchedFloor
 from lodestar.language.directive import Step
 from lodestar.language.query_graph import VIEWED
+from lodestar.models.category_priors import CategoryPriors
 from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.targets import SceneTargets, Targets, TargetView
-from lodestar.scene.category_priors import CategoryPriors
 from lodestar.selection.admission import Admission
 from lodestar.selection.context import ContextBuilder
 from lodestar.selection.decisions import Decision, Outcome

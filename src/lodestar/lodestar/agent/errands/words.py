@@ -191,7 +191,7 @@ def not_found(run: DirectiveRun, context: LoopContext, view: TargetView, begin: 
         seen.append(been_in_words(run))
     target = run.step.target or run.directive.text
     told = " ".join(seen or ["Nothing like it was seen."])
-    return f"{begin} {target!r} was found. {context.searched.in_words()} {told}"
+    return f"{begin} {target!r} was found. {context.searched.in_words(run.step)} {told}"
 
 
 def been_in_words(run: DirectiveRun) -> str:
@@ -208,7 +208,7 @@ def gone(run: DirectiveRun, context: LoopContext) -> tuple[ErrorCode, str]:
     return (
         ErrorCode.TARGET_GONE,
         f"{name_of_gone(thing)} is gone: it was last seen {thing.place}{when}, and its place is empty now.{more} "
-        f"{context.searched.in_words()} No other one was found.",
+        f"{context.searched.in_words(run.step)} No other one was found.",
     )
 
 
@@ -220,7 +220,7 @@ def hidden(run: DirectiveRun, context: LoopContext) -> tuple[ErrorCode, str]:
     return (
         ErrorCode.TARGET_NOT_CONFIRMED,
         f"{name[:1].upper()}{name[1:]} may still be where it was, but something stands before it, and no place that I "
-        f"can reach shows it. {context.searched.in_words()} No other one was found.",
+        f"can reach shows it. {context.searched.in_words(run.step)} No other one was found.",
     )
 
 
@@ -231,7 +231,7 @@ def barred(run: DirectiveRun, context: LoopContext, known: Entity) -> tuple[Erro
     return (
         ErrorCode.TARGET_UNREACHABLE,
         f"{name[:1].upper()}{name[1:]} fits, but the way to it is shut{why}, and I looked for another one in vain. "
-        f"{context.searched.in_words()}",
+        f"{context.searched.in_words(run.step)}",
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
+
 from lodestar.agent.activities.activity import Tools
 from lodestar.agent.activities.table import Activities
 from lodestar.agent.decisions.admission import CHARGER, HOME, PASSAGE, PLACE
@@ -18,9 +20,11 @@ from lodestar.agent.facts.config import LOOP_LOOK_TIME, LOOP_SETTLE_TIME, LOOP_S
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Proposal
 from lodestar.geometry.boxes import nearest_point_on_box
+from lodestar.grid.config import VIEWPOINT_CAMERA_FORWARD
 from lodestar.grid.visibility import line_of_sight
 from lodestar.language.directive import EVERY
 from lodestar.models.english import listed
+from lodestar.perception.eyes import eyes_of
 from lodestar.query.ambiguity import choices_in_words
 from lodestar.query.targets import TargetView
 from lodestar.scene.captions import clean_text
@@ -32,6 +36,11 @@ from lodestar.worldmodel.outcomes import Look, Result
 RECOVERY_TURN_REACH = 6.0  # m to a known object's place within which a turn shows it (ours)
 # s (stamps) before the arrival in which a high target must have been seen (ADR 0006)
 LOOP_SIGHT_BEFORE_ARRIVAL = 1.0
+# s (stamps) before the arrival in which a thing that the detector seldom sees counts as seen on the way to it (ours)
+LOOP_APPROACH = 20.0
+LOOP_NEAR = 2.5  # m, a detection from up to there is one from near (ours)
+LOOP_SELDOM = 0.5  # chance of a detection below which a miss on arrival does not count (ours)
+ON_ARRIVAL, ON_THE_WAY = "on arrival", "on the way here; my detector seldom sees it from this near"
 LOOP_QUESTION_CHOICES = 6  # choices that a question offers at most (ours)
 
 
@@ -43,6 +52,7 @@ class VerifyingState:
     def __init__(self, tools: Tools, activities: Activities) -> None:
         self._tools, self._activities = tools, activities
         self._context, self._transitions = tools.context, tools.transitions
+        self._eyes = eyes_of(tools.context.config.look_limits.eyes)
 
     def step(self, run: DirectiveRun) -> None:
         """Judge the arrival once the robot has observed long enough: claim the target, or give up the goal or
@@ -84,6 +94,11 @@ class VerifyingState:
         if facts.last_seen(faced) > settled:
             self._claim_or_compare(run, faced, view)
         elif context.now - arrival.since > config.verify_time:
+            chances = self._chances(faced)
+            is_seldom = chances.min() < LOOP_SELDOM and _was_seen_well(faced, run.begun_stamp.seconds)
+            if is_seldom and facts.last_seen(faced) > arrival.stamp.after(-LOOP_APPROACH):
+                self._claim_or_compare(run, faced, view, ON_THE_WAY)
+                return
             camera = config.viewpoints.camera_height
             high = foot_height(faced, camera) > camera  # a table's edge may hide it from nearby
             if faced.id in run.errand.hidden and high:
@@ -92,12 +107,21 @@ class VerifyingState:
             if high and facts.last_seen(faced) > arrival.stamp.after(-LOOP_SIGHT_BEFORE_ARRIVAL):
                 # do not exclude it after the first viewpoint from which it is hidden
                 run.errand.hidden.add(faced.id)
-            elif self._diagnosed(run, arrival, Failure.NOT_SEEN, f"{name_of(faced)} was not seen again"):
+            elif chances.min() >= LOOP_SELDOM and self._diagnosed(
+                run, arrival, Failure.NOT_SEEN, f"{name_of(faced)} was not seen again"
+            ):
                 return
             for place in (arrival.goal, facts.known_pose):  # the robot may have stopped elsewhere
                 run.errand.goals.exclude(place, UNCONFIRMED, facts.grid, lasting=True)
             run.errand.spend_viewpoint(faced.id, UNCONFIRMED)
             self._leave(run, view, f"{name_of(faced)} was not seen again from here")
+
+    def _chances(self, entity: Entity) -> np.ndarray:
+        """Return the chances (cases,) that the detector sees such a thing from here."""
+        pose = self._context.facts.known_pose
+        away = math.dist(pose[:2], nearest_point_on_box(pose[:2], entity.box_min[:2], entity.box_max[:2]))
+        size = float((entity.box_max - entity.box_min).max())
+        return self._eyes.cases(entity.label, size, [max(away - VIEWPOINT_CAMERA_FORWARD, 0.1)])[:, 0]
 
     def _judge_unfaced(self, run: DirectiveRun, arrival: Arrival, entity: Entity, view: TargetView) -> None:
         """Give up the viewpoint or the entity, after a while, because the robot does not face the goal's
@@ -132,11 +156,13 @@ class VerifyingState:
         self._context.account.close(Outcome.REACHED, view)
         self._transitions.redecide(run)
 
-    def _claim_or_compare(self, run: DirectiveRun, entity: Entity, view: TargetView) -> None:
+    def _claim_or_compare(
+        self, run: DirectiveRun, entity: Entity, view: TargetView, how: str = ON_ARRIVAL
+    ) -> None:
         """Claim the target (report it as found), unless an ambiguous rival must be visited first.
 
         If another match has appeared since the directive began, either is accepted, and the appearance is
-        reported.
+        reported. how: how it was seen again, for the report.
         """
         known = self._known_beside(run, entity)
         if known is not None:
@@ -144,12 +170,12 @@ class VerifyingState:
                 return
             self._tools.outcomes.note_other(run, known.id)
             run.tell("Another one that fits has appeared since I was asked.")
-            self._claim(run, entity, view)
+            self._claim(run, entity, view, how)
             return
         step = run.errand.doubt.confirmed(entity.id) if run.step.count == 1 else NextMove.CLAIM
         which = run.errand.doubt.in_words(self._context.facts.entities)
         if step is NextMove.CLAIM:
-            self._claim(run, entity, view)
+            self._claim(run, entity, view, how)
         elif step is NextMove.NEXT:
             self._leave(
                 run, view, f"too close to call: {which}; looking at the other" if which else "going back"
@@ -221,7 +247,7 @@ class VerifyingState:
         text = f"Which {clean_text(run.step.target)}: {listed(words, 'or')}?"
         return context.questions.ask(text, choices, context.now)
 
-    def _claim(self, run: DirectiveRun, entity: Entity, view: TargetView) -> None:
+    def _claim(self, run: DirectiveRun, entity: Entity, view: TargetView, how: str) -> None:
         """Report the confirmed target as found (claim it), and continue with the next step or the next
         target.
         """
@@ -233,7 +259,7 @@ class VerifyingState:
         run.note_found([entity.id])
         run.errand.found_here += 1
         where = place_of(entity, context.facts.mirror, context.facts.building)
-        text = f"Found {name_of(entity)} {where}: it is in front of me and was seen again on arrival."
+        text = f"Found {name_of(entity)} {where}: it is in front of me and was seen again {how}."
         text += run.errand.doubt.others(entity.id, context.facts.entities) if run.step.count == 1 else ""
         if 0 < run.step.count <= run.errand.found_here:
             self._tools.steps.succeed(run, text, view)
@@ -246,3 +272,12 @@ class VerifyingState:
         self._context.account.close(Outcome.REACHED, view, success=True)
         context.ledger.begin_subtask(context.now)
         self._transitions.redecide(run)
+
+
+def _was_seen_well(entity: Entity, since: float) -> bool:
+    """Return whether the entity was detected from two sides or from near, after the stamp `since`; a false detection
+    seldom is.
+    """
+    eyes = [view.map_from_camera[:2, 3] for view in entity.views if view.stamp >= since]
+    away = [math.dist(eye, nearest_point_on_box(eye, entity.box_min[:2], entity.box_max[:2])) for eye in eyes]
+    return len(away) > 1 or min(away, default=math.inf) <= LOOP_NEAR

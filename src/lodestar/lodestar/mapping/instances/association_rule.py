@@ -13,6 +13,9 @@ from lodestar.mapping.instances.evidence import FaceEvidence, MergeEvidence
 from lodestar.mapping.instances.split_evidence import SplitEvidence
 from lodestar.mapping.instances.tracks import Track, Tracks
 from lodestar.mapping.voxels.voxel_store import VoxelStore
+from lodestar.models.category_priors import largest
+from lodestar.models.kinship import looks_agree
+from lodestar.perception.frames import Detection
 
 # A mask beside an instance of similar appearance claims it by its share of points within APPEARANCE_REACH,
 # times:
@@ -63,7 +66,8 @@ class AssociationRule:
         self._splits = SplitEvidence()
 
     def associate(self, masks: Masks, store: VoxelStore, tracks: Tracks) -> list[Match]:
-        if not masks.usable.any():
+        usable = masks.usable & _plausible(masks)
+        if not usable.any():
             return []
         ids, owned, contained, close, total = self._count(masks, store, tracks)
         in_view = owned.sum(axis=0)
@@ -73,13 +77,16 @@ class AssociationRule:
         near_share = APPEARANCE_NEAR * close / np.maximum(total, 1)[:, None]
         claims: list[Claim] = []
         covered: dict[int, tuple[int, ...]] = {}
-        for mask in np.flatnonzero(masks.usable).tolist():
+        for mask in np.flatnonzero(usable).tolist():
             detection = masks.detections[mask]
             own = owned[mask]
             covered[mask] = tuple(ids[k] for k in np.flatnonzero((own > 0) & (own >= needed)).tolist())
             for k in np.flatnonzero((own > 0) | (close[mask] > 0)).tolist():
-                agreement = tracks[ids[k]].agreement(detection.label)
-                look = self._looks.evidence(tracks[ids[k]], detection)
+                track = tracks[ids[k]]
+                agreement = track.agreement(detection.label)
+                if share[mask, k] < ASSOCIATION_SECOND_SHARE and not _may_be(track, detection, masks, mask):
+                    continue
+                look = self._looks.evidence(track, detection)
                 value = share[mask, k]
                 if agreement >= 0.5:
                     value = max(value, box_share[mask, k], look * near_share[mask, k])
@@ -125,7 +132,7 @@ class AssociationRule:
         pairs = self._merges.look(matches, tracks)
         seen = sorted({m.instance_id for m in matches if m.instance_id in tracks})
         pairs += [p for p in self._faces.look(seen, tracks, masks.sights, self._merges) if p not in pairs]
-        return [loser_and_winner(tracks[a], tracks[b]) for a, b in pairs]
+        return [loser_and_winner(tracks[a], tracks[b]) for a, b in pairs if _fit(tracks[a], tracks[b])]
 
     def differ(self, a: Track, b: Track) -> bool:
         return self._looks.differ(a, b)
@@ -136,6 +143,29 @@ class AssociationRule:
 
     def set_apart(self, a: int, b: int) -> None:
         self._merges.set_apart(a, b)
+
+
+def _plausible(masks: Masks) -> np.ndarray:
+    """Return (D,) bool: masks that are not longer than a thing of their label can be."""
+    most = [largest(detection.label) for detection in masks.detections]
+    return (masks.samples.high - masks.samples.low).max(axis=1) <= np.array(most, np.float32)
+
+
+def _may_be(track: Track, detection: Detection, masks: Masks, mask: int) -> bool:
+    """Return whether a mask that lies mostly beside an instance may show it: it does not name other looks, such as
+    another colour, and both together are not longer than a thing of the instance's label can be.
+    """
+    if not looks_agree((track.label, track.caption), (detection.label, detection.caption)):
+        return False
+    low = np.minimum(track.box_min, masks.samples.low[mask])
+    high = np.maximum(track.box_max, masks.samples.high[mask])
+    return bool((high - low).max() <= largest(track.label))
+
+
+def _fit(a: Track, b: Track) -> bool:
+    """Return whether two instances together are not longer than a thing of their label can be."""
+    size = (np.maximum(a.box_max, b.box_max) - np.minimum(a.box_min, b.box_min)).max()
+    return bool(size <= max(largest(a.label), largest(b.label)))
 
 
 @njit(cache=True, nogil=True)

@@ -20,6 +20,7 @@ from lodestar.mapping.instances.records import Absence, Miss
 from lodestar.mapping.instances.registry import InstanceRegistry
 from lodestar.mapping.instances.tracks import Track
 from lodestar.mapping.voxels.voxel_store import VoxelStore
+from lodestar.perception.measured_noise import WIDTH
 
 # least share of an instance's voxels that must be in the image and not hidden, to find it absent; chosen
 VOXEL_ABSENCE_INSIDE = 0.6
@@ -110,7 +111,7 @@ def find_misses(
         track.last_miss = stamp
         share, pixels = _clear_view(track, store, view, far)
         if share >= VOXEL_MISS_CLEAR and pixels >= VOXEL_MISS_PIXELS:
-            misses.append(Miss(identity, stamp, share, pixels))
+            misses.append(Miss(identity, stamp, share, round(pixels * (WIDTH / view.camera.width) ** 2)))
     return misses
 
 

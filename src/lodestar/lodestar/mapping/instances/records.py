@@ -82,7 +82,7 @@ class Miss:
 
     clear_share: share, [0, 1], of its voxels whose pixels measure a depth at or beyond them. Voxels behind
     its own surface do not count; voxels outside the image or behind other objects are not clear. pixels:
-    number of image pixels that the clear voxels cover.
+    number of image pixels that the clear voxels cover, as in an image 640 wide.
     """
 
     instance_id: int

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from lodestar.memory.records import EventKind, Memory, Primitive
+from lodestar.models.category_priors import CategoryPriors
 from lodestar.perception.sign_text import SIGN, sign_text
 from lodestar.scene.captions import words_only
-from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.records import Entity, EntityState
 
 #: Kinds of events that a person cannot tell apart. An object that was carried away has vanished from its

@@ -7,8 +7,8 @@ import math
 
 import pytest
 
+from lodestar.models.category_priors import BadPriors, CategoryPriors, Watching, prior_table
 from lodestar.models.lexicon import load_lexicon
-from lodestar.scene.category_priors import BadPriors, CategoryPriors, Watching, prior_table
 
 HOUR, DAY = 3600.0, 86400.0
 TABLE = CategoryPriors()

@@ -1,4 +1,4 @@
-"""Record of the floor that the robot has looked at: when, and from which distance.
+"""The floor that the robot has looked at: when, and with which probability a thing on it was missed.
 
 A look is one observation of a cell by the camera. Stamps are seconds on the clock of the sensors.
 """
@@ -11,11 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import ndimage
 
+from lodestar.experts.coverage import TRIAL_EDGES, LookedAt
+from lodestar.experts.unseen_floor import view_chances
 from lodestar.grid.config import LookConfig
-from lodestar.grid.looks import Looks
+from lodestar.grid.looks import nearest_after
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
 from lodestar.grid.way_lengths import WayLengths
+from lodestar.language.directive import Step, StepKind
+from lodestar.perception.eyes import eyes_of
 
 _NEVER = -math.inf
 _LIMITS = LookConfig()
@@ -36,23 +40,25 @@ class FromMemory:
 class SearchedFloor:
     """Looks of the camera at the floor, with their stamps; they are kept after a directive ends.
 
-    The camera is assumed to face along the robot's heading. ways: path lengths from the robot, cached while
-    neither its position nor the grid changes.
+    The camera is assumed to face along the robot's heading. ways: path lengths from the
+    robot, cached while neither its position nor the grid changes.
     """
 
     def __init__(self, limits: LookConfig = _LIMITS) -> None:
         self.limits, self.ways = limits, WayLengths()
+        self._eyes = eyes_of(limits.eyes)
         self.restart_clock()
 
     def restart_clock(self) -> None:
         """Forget all looks, because the clock has restarted."""
-        self._looks = Looks(self.limits)
+        self._looked = LookedAt(self.limits)
+        self._looks = self._looked.looks
         self._pose: np.ndarray | None = None
         self._noted = _NEVER
 
     def count_from(self, since: float) -> None:
         """Count only looks at or after the stamp `since`."""
-        self._looks.begin = since
+        self._looked.count_from(since)
 
     @property
     def since(self) -> float:
@@ -64,34 +70,56 @@ class SearchedFloor:
         if grid is None or stamp - self._noted < self.limits.interval:
             return
         self._noted, self._pose = stamp, pose
-        self._looks.set_grid(grid)
-        self._looks.look(pose, float(pose[2]), stamp)
+        if not (np.isfinite(pose).all() and math.isfinite(stamp)):
+            return
+        self._looked.set_grid(grid)
+        self._looked.look(pose[:2], float(pose[2]), self.limits.fov, stamp=stamp)
 
-    def nearest(self, grid: OccupancyGrid2D) -> np.ndarray:
-        """Return (rows, columns) float32: distance, metres, of the nearest look at each cell; inf = none."""
-        self._looks.set_grid(grid)
-        return self._looks.metres()
+    def seen(self, grid: OccupancyGrid2D) -> np.ndarray:
+        """Return (rows, columns) bool: the cells that were looked at."""
+        self._looked.set_grid(grid)
+        return (self._looks.last >= self.since) & (self._looks.last > _NEVER)
+
+    def missed(self, step: Step, grid: OccupancyGrid2D) -> np.ndarray:
+        """Return the probability, (rows, columns) float32, that all looks at a cell missed the step's thing there."""
+        chances = view_chances(self._eyes, step, self.limits.range)
+        return np.where(self.seen(grid), self._looked.missed(self.limits.range, chances)[0], np.float32(1.0))
+
+    def missed_after(
+        self, step: Step, grid: OccupancyGrid2D, missed: np.ndarray, goal: np.ndarray
+    ) -> np.ndarray:
+        """Return `missed` after a turn at the goal (3,)."""
+        away = nearest_after(
+            np.full(missed.shape, np.inf, np.float32), grid, goal, max_range=self.limits.range
+        )
+        chances = view_chances(self._eyes, step, self.limits.range).mean(axis=0)
+        shown = np.isfinite(away) & self._looked.is_new(goal)
+        after = missed.copy()
+        after[shown] *= 1.0 - chances[np.searchsorted(TRIAL_EDGES, away[shown])]
+        return after
 
     @property
     def share(self) -> float:
         """Return the share, [0, 1], of the reachable free floor that was looked at; NaN if no look counts."""
-        grid, pose = self._looks.grid, self._pose
+        grid, pose = self._looked.grid, self._pose
         if grid is None or pose is None or self._noted < self.since:
             return math.nan
-        return self._looks.share(self._reached(grid, pose))
+        reached = self._reached(grid, pose)
+        return float(self.seen(grid)[reached].mean()) if reached.any() else math.nan
 
     def from_memory(self, begun: float, inside: np.ndarray | None = None) -> FromMemory | None:
         """Return which share of the floor was looked at only before the stamp `begun`; None if there is none.
 
         inside: (rows, columns) bool, the floor to consider; None = all floor that the robot can reach.
         """
-        grid, pose, looks = self._looks.grid, self._pose, self._looks
+        grid, pose, looks = self._looked.grid, self._pose, self._looks
         if grid is None or pose is None:
             return None
         floor = self._reached(grid, pose)
         if inside is not None:
             floor = floor & inside
-        all_of_it, anew = (float(looks.seen(since=each)[floor].sum()) for each in (None, begun))
+        all_of_it = float(self.seen(grid)[floor].sum())
+        anew = float((self.seen(grid) & (looks.last >= begun))[floor].sum())
         oldest = looks.oldest(floor)
         if oldest is None or anew >= all_of_it:
             return None
@@ -100,14 +128,18 @@ class SearchedFloor:
     def _reached(self, grid: OccupancyGrid2D, pose: np.ndarray) -> np.ndarray:
         return np.isfinite(self.ways.to_all(grid, pose)) & grid.free
 
-    def in_words(self) -> str:
-        """Return a sentence with the share of floor that was looked at; "" if it is unknown."""
-        share = self.share
-        return (
-            ""
-            if math.isnan(share)
-            else f"I have looked at {100.0 * share:.0f} % of the floor that I can come to."
-        )
+    def in_words(self, step: Step | None = None) -> str:
+        """Return a sentence with the share of floor that was looked at, and for a step that searches with the chance
+        that its thing would have been seen there; "" if it is unknown.
+        """
+        share, grid, pose = self.share, self._looked.grid, self._pose
+        if math.isnan(share) or grid is None or pose is None:
+            return ""
+        words = f"I have looked at {100.0 * share:.0f} % of the floor that I can come to"
+        if step is None or not step.graphs or step.kind is not StepKind.FIND:
+            return f"{words}."
+        found = 1.0 - float(self.missed(step, grid)[self._reached(grid, pose)].mean())
+        return f"{words}, and would have seen such a thing there with {100.0 * min(found, 0.99):.0f} %."
 
 
 def open_edges(grid: OccupancyGrid2D, pose: np.ndarray, inside: np.ndarray | None = None) -> np.ndarray:

@@ -29,6 +29,10 @@ KIND, VERSION = "category-priors", 1
 _UNITS = {"minutes": 60.0, "hours": 3600.0, "days": 86400.0}
 _STRENGTH = 2.0  # moves; weight of the table's half-life against observed moves; chosen
 _SIZE_STRENGTH = 3.0  # objects; weight of the table's size against observed sizes; chosen
+LARGEST = (
+    2.2  # times its kind's typical longest side that an object can be long; chosen: above all simulated ones
+)
+LARGEST_MARGIN = 0.3  # m added for errors of depth; chosen
 _MAX_KINDS = 10_000  # most kinds in a file of counts
 
 _Count = Annotated[int, Meta(ge=0)]
@@ -45,7 +49,7 @@ class CategoryPrior:
 
     half_life: seconds after which half of its objects have left their places. habit: class in
     `category_priors.yaml`. support: one of SUPPORTS. size: longest side in metres; nan = unknown. watched:
-    number of objects whose staying or moving was observed.
+    number of objects whose staying or moving was observed. is_endless: its objects may be as long as a wall.
     """
 
     kind: str
@@ -54,6 +58,7 @@ class CategoryPrior:
     support: str
     size: float = float("nan")
     watched: int = 0
+    is_endless: bool = False
 
     @property
     def moves_by_itself(self) -> bool:
@@ -186,9 +191,10 @@ def prior_table() -> dict[str, CategoryPrior]:
     Raises ValueError for a half-life that is not a positive number and a unit, a size that is not positive,
     an unknown support, or a kind that is named twice.
     """
-    text = resources.files("lodestar.scene").joinpath("category_priors.yaml").read_text(encoding="utf-8")
+    text = resources.files("lodestar.models").joinpath("category_priors.yaml").read_text(encoding="utf-8")
     classes = yaml.safe_load(text)
     exceptions = {kind: support for support, kinds in classes.pop("supports").items() for kind in kinds}
+    endless = set(classes.pop("endless"))
     table: dict[str, CategoryPrior] = {}
     for name, entry in classes.items():
         life = _seconds(name, str(entry["half_life"]))
@@ -201,9 +207,10 @@ def prior_table() -> dict[str, CategoryPrior]:
                 raise ValueError(
                     f"{kind} has support {support!r} and size {size}; write one of {SUPPORTS}, metres"
                 )
-            table[kind] = CategoryPrior(kind, name, life, support, float(size))
-    if exceptions:
-        raise ValueError(f"supports name {sorted(exceptions)}, which are in no class")
+            table[kind] = CategoryPrior(kind, name, life, support, float(size), is_endless=kind in endless)
+    if exceptions or not endless <= table.keys():
+        odd = sorted({*exceptions, *(endless - table.keys())})
+        raise ValueError(f"supports or endless name {odd}, which are in no class")
     return table
 
 
@@ -212,6 +219,18 @@ def _seconds(name: str, text: str) -> float:
     if unit not in _UNITS or not float(number) > 0.0:
         raise ValueError(f"half_life of {name} is {text!r}; write a number and {', '.join(_UNITS)}")
     return float(number) * _UNITS[unit]
+
+
+def prior_of(label: str) -> CategoryPrior:
+    """Return the table's prior of a label."""
+    return _table_entry(kind_of(label))
+
+
+@lru_cache(maxsize=8192)
+def largest(label: str) -> float:
+    """Return the longest side, metres, that an object of this label can have as measured; inf = no bound is known."""
+    prior = prior_of(label)
+    return math.inf if prior.is_endless or math.isnan(prior.size) else LARGEST * prior.size + LARGEST_MARGIN
 
 
 @lru_cache(maxsize=8192)

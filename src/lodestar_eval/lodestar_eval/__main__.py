@@ -60,13 +60,18 @@ def _run(benchmark: Benchmark, arguments: list[str]) -> int:
     except (BadOptions, NotADirectoryError, FileExistsError, PermissionError) as error:
         print(f"{parser.prog}: error: {error}", file=sys.stderr)
         return EXIT_USAGE
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        print(": ".join(["interrupted", *map(str, stop.args)]), file=sys.stderr)
         return EXIT_INTERRUPTED
-    chosen = {key: value for key, value in vars(options).items() if key != "out"}
-    _, page = write_report(
-        options.out, benchmark.name, benchmark.summary, arguments, chosen, describe_machine(), result
-    )
+    chosen = {key: value for key, value in vars(options).items() if key not in ("out", "anew")}
+    machine = describe_machine()
+    try:
+        _, page = write_report(
+            options.out, benchmark.name, benchmark.summary, arguments, chosen, machine, result
+        )
+    except OSError as error:
+        print(f"{parser.prog}: error: the report cannot be written: {error}", file=sys.stderr)
+        return EXIT_USAGE
     for bar in result.bars:
         print(f"  {'holds ' if bar.holds else 'MISSED'} {bar.name}: {number(bar.value)} ({bar.rule})")
     print(f"report: {page}")

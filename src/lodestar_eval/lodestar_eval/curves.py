@@ -10,15 +10,16 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from lodestar_eval.exploration import Exploration
-
 _INK, _MUTED, _EXPERT, _RIVAL = "#1f2933", "#7b8794", "#3e7cb1", "#c2571a"
 
 
 def save_curves(
-    pairs: Mapping[tuple[str, str], Sequence[Mapping[str, Exploration]]], expert: str, rival: str, file: Path
+    pairs: Mapping[tuple[str, str], Sequence[Mapping[str, np.ndarray]]], expert: str, rival: str, file: Path
 ) -> None:
-    """Write a PNG of the curves to `file`, one panel per (sensor, floor)."""
+    """Write a PNG to `file`, one panel per (sensor, floor).
+
+    A curve is (2, N): metres driven and covered share, by explorer.
+    """
     names = list(dict.fromkeys(sensor for sensor, _ in pairs))
     floors = list(dict.fromkeys(floor for _, floor in pairs))
     size = (4.2 * len(floors), 3.4 * len(names))
@@ -34,13 +35,13 @@ def save_curves(
     figure.savefig(file)
 
 
-def _draw(axes: Axes, runs: Sequence[Mapping[str, Exploration]], colors: Mapping[str, str]) -> None:
-    end = max(float(run.distance[-1]) for pair in runs for run in pair.values())
+def _draw(axes: Axes, runs: Sequence[Mapping[str, np.ndarray]], colors: Mapping[str, str]) -> None:
+    end = max(float(run[0, -1]) for pair in runs for run in pair.values())
     at = np.linspace(0.0, end, 400)
     for name, color in colors.items():
         for pair in runs:
-            axes.plot(pair[name].distance, 100.0 * pair[name].covered, color=color, linewidth=0.7, alpha=0.45)
-        shares = [np.interp(at, pair[name].distance, pair[name].covered) for pair in runs]
+            axes.plot(pair[name][0], 100.0 * pair[name][1], color=color, linewidth=0.7, alpha=0.45)
+        shares = [np.interp(at, *pair[name]) for pair in runs]
         label = name.replace("_", " ")
         axes.plot(at, 100.0 * np.mean(shares, axis=0), color=color, linewidth=2.2, label=label)
     axes.axhline(95.0, color=_MUTED, linewidth=0.8, linestyle="--")

@@ -41,7 +41,7 @@ class FinishedParts:
         """
         if self.folder is None:
             return make()
-        made_of = hashlib.sha256(repr((name, self.settings, _code())).encode()).hexdigest()[:12]
+        made_of = hashlib.sha256(repr((name, self.settings, code_digest())).encode()).hexdigest()[:12]
         try:
             path = private_folder(self.folder) / f"{name}-{made_of}.pickle"
         except UnsafeFolder as error:
@@ -66,7 +66,7 @@ class FinishedParts:
 
 
 @lru_cache(maxsize=1)
-def _code() -> str:
+def code_digest() -> str:
     """Return the digest of the sources and profiles that parts depend on."""
     folders = [Path(package.__path__[0]) for package in (lodestar, lodestar_sim, lodestar_eval)]
     files = [file for folder in folders for file in sorted(folder.rglob("*.py"))]

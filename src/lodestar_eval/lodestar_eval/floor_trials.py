@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 
 from lodestar.assembly.config import changed
 from lodestar.floors.records import level_name
 from lodestar_eval.episode import Episode, selector_of
-from lodestar_eval.floor_outcome import FloorOutcome
+from lodestar_eval.metrics import spl
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.settings import EpisodeSettings
-from lodestar_eval.trials import run_jobs
+from lodestar_eval.study import Row
 from lodestar_sim.floor_tasks import floor_task, judge_on, meant_in, shortest_over, storey_of
-from lodestar_sim.worlds import WorldError, world_from_spec
+from lodestar_sim.worlds import world_from_spec
 
 KINDS = ("apartment", "office")  # kinds of building; every four seeds the next one
 
@@ -28,10 +28,12 @@ def with_stairs(settings: EpisodeSettings, level: int) -> EpisodeSettings:
     return changed(settings, robot__shared__floors__stairs=True, robot__shared__floors__level=level)
 
 
-def run_floors(
-    seed: int, settings: EpisodeSettings, watch: Callable[[Episode], None] | None = None
-) -> FloorOutcome:
-    """Run the task of a seed. watch(episode): called after every control step. Raises WorldError without a task."""
+def run_floors(seed: int, settings: EpisodeSettings, watch: Callable[[Episode], None] | None = None) -> Row:
+    """Return the row of a seed's search. watch(episode): called after every control step.
+
+    start, target, end: storeys of robot start, target and robot end, 0 = lower. named: the report names the storey of
+    the found object. path, shortest: metres. crossings: changes of storey. Raises WorldError without a task.
+    """
     world = world_from_spec(world_of(seed), seed)
     task = floor_task(world, seed)
     targets = meant_in(world, task.directive) or task.target_ids
@@ -51,21 +53,13 @@ def run_floors(
     found = storey_of(world, verdict.target_id)
     success = result.success and verdict.success and not simulator.falls
     named = f"on the {level_name(max(found, 0))}" in result.report
-    return FloorOutcome(
-        seed, world_of(seed), task.directive, task.storey, storey_of(world, task.target_ids[0]), simulator.storey,
-        success, result.success, named and success, simulator.falls, simulator.collisions, len(floors) - 1,
-        simulator.time - episode.began, episode.path_length, shortest, time.process_time() - began, result.report,
-    )  # fmt: skip
-
-
-def run_all(seeds: Sequence[int], settings: EpisodeSettings, jobs: int) -> Iterator[FloorOutcome]:
-    """Yield outcomes of the seeds as they finish; a building without a task is left out."""
-    found = run_jobs(_one, [(seed, settings) for seed in seeds], jobs)
-    yield from (outcome for outcome in found if outcome is not None)
-
-
-def _one(seed: int, settings: EpisodeSettings) -> FloorOutcome | None:
-    try:
-        return run_floors(seed, settings)
-    except WorldError:
-        return None
+    target, path = storey_of(world, task.target_ids[0]), episode.path_length
+    return {
+        "seed": seed, "world": world_of(seed), "directive": task.directive, "start": task.storey, "target": target,
+        "end": simulator.storey, "success": success, "claimed": result.success, "named": named and success,
+        "falls": simulator.falls, "collisions": simulator.collisions, "crossings": len(floors) - 1,
+        "duration": simulator.time - episode.began, "path": path, "shortest": shortest,
+        "cpu": time.process_time() - began, "message": result.report,
+        "_spl": spl(success, shortest, path) if shortest > 0.0 else 0.0,
+        "_storey": "same storey" if task.storey == target else "another storey",
+    }  # fmt: skip

@@ -93,17 +93,6 @@ class Scenario:
     view: tuple[float, float, float]  # camera pose of the former session
 
 
-@dataclass(frozen=True)
-class SearchOutcome:
-    """Result of one search. case: STILL_THERE or CARRIED_AWAY, the object's fate since the former session;
-    remembers: whether the robot had the memory of that session.
-    """
-
-    case: str
-    remembers: bool
-    outcome: EpisodeOutcome
-
-
 def scenario_of(spec: str, seed: int) -> Scenario:
     """Return the scenario of a building, reproducible by seed. Raises WorldError if there is none."""
     world = world_from_spec(spec, seed)
@@ -205,8 +194,10 @@ def recognised(scenario: Scenario, keeper: ListedMemories) -> bool:
     )
 
 
-def searches(spec: str, seed: int, settings: EpisodeSettings) -> list[SearchOutcome]:
+def searches(spec: str, seed: int, settings: EpisodeSettings) -> list[EpisodeOutcome]:
     """Run the four searches of a building: object still there or carried away, with memory and without.
+
+    The outcomes have the object's fate (STILL_THERE or CARRIED_AWAY) as setting, and "memory" or "no_memory" as policy.
 
     The robot mapped the building without the object, and loads that map in each session. Returns [] if
     nothing can be carried elsewhere, or if the former session did not recognise the object.
@@ -225,7 +216,7 @@ def searches(spec: str, seed: int, settings: EpisodeSettings) -> list[SearchOutc
         for remembers in (True, False):
             run = search(scenario, case, saved, seed, runner, keeper.copy() if remembers else None)
             policy = "memory" if remembers else "no_memory"
-            found.append(SearchOutcome(case, remembers, run.outcome.under(case, policy, spec)))
+            found.append(run.outcome.under(case, policy, spec))
     return found
 
 

@@ -62,7 +62,7 @@ def bootstrap_interval(
     return float(low), float(high)
 
 
-def share(part: int, whole: int) -> float:
+def share(part: float, whole: float) -> float:
     """Return part / whole; NaN if whole is 0."""
     return part / whole if whole else float("nan")
 

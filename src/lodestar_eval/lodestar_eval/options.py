@@ -111,7 +111,7 @@ def add_search_options(
     parser.add_argument(
         "--noise", choices=NOISE_NAMES, default=noise, help="of perception (default %(default)s)"
     )
-    parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
+    add_jobs_option(parser)
     if limit is not None:
         parser.add_argument(
             "--limit-time", type=positive_seconds, default=limit, metavar="S",
@@ -121,6 +121,11 @@ def add_search_options(
             "--answer-time", type=positive_seconds, default=answer, metavar="S",
             help=f"simulated seconds that an expert takes to answer (default {answer or 'as measured'})",
         )  # fmt: skip
+
+
+def add_jobs_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--jobs`, the number of processes that measure cases."""
+    parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
 
 
 def add_selection_options(parser: argparse.ArgumentParser) -> None:

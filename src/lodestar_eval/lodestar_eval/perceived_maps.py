@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,17 +14,12 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.query.verdict import score_query
 from lodestar.scene.records import Entity, EntityState, Region
 from lodestar.scene.regions import RegionMap
-from lodestar_eval.metrics import mean
-from lodestar_eval.phrase_book import phrase_book
-from lodestar_eval.sentences import make_sentences
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_sim.simulator import Simulator
-from lodestar_sim.worlds import world_from_spec
 from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World
 
-WORLDS = ("apartment", "office", "warehouse")
 STATION = 1.6  # m between the stations of the tour
 TURNS = 10  # directions in which the robot looks at each station
 _SAME = 0.1  # least IoU of a perceived box with a true one
@@ -94,24 +89,6 @@ def by_embedding(text: str, entities: dict[int, Entity], phrases: PhraseBook) ->
     return [ids[int(k)] for k in order]
 
 
-def run_worlds(
-    count: int, sentences: int, progress: Callable[[str], None]
-) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Return metrics over worlds of seeds 1-`count`, with kinds of building in turn, and a row per sentence."""
-    book, settings = phrase_book(), EpisodeSettings()
-    rows: list[dict[str, Any]] = []
-    for seed in range(1, count + 1):
-        spec = WORLDS[(seed - 1) % len(WORLDS)]
-        world = world_from_spec(spec, seed)
-        made = make_sentences(world, sentences, np.random.default_rng([seed, 3]))
-        perceived = perceive(world, seed, book, settings)
-        found = [ask(f"{spec} {seed}", m.text, m.relation, {m.target}, perceived, book) for m in made]
-        rows.extend(found)
-        right = sum(row["rank"] == 1 for row in found)
-        progress(f"{spec} {seed}: {len(perceived.entities)} entities, {right} of {len(found)} right")
-    return _metrics(rows), rows
-
-
 def ask(
     world: str, text: str, relation: str, targets: Collection[int], perceived: PerceivedMap, book: PhraseBook
 ) -> dict[str, Any]:
@@ -133,21 +110,3 @@ def ask(
 def _rank(ranked: list[int], right: set[int]) -> int:
     """Return the rank, from 1, of the first entity that is in `right`; 0 = none."""
     return next((k + 1 for k, i in enumerate(ranked) if i in right), 0)
-
-
-def _metrics(rows: list[dict[str, Any]]) -> dict[str, float]:
-    metrics = {
-        "sentences": float(len(rows)),
-        "never_in_map": mean([float(not row["in_map"]) for row in rows]),
-    }
-    for prefix, key in (("", "rank"), ("embedding.", "embedding_rank")):
-        ranks = [row[key] for row in rows]
-        metrics[f"{prefix}accuracy_at_1"] = mean([float(r == 1) for r in ranks])
-        metrics[f"{prefix}recall_at_5"] = mean([float(1 <= r <= 5) for r in ranks])
-        metrics[f"{prefix}recall_at_10"] = mean([float(1 <= r <= 10) for r in ranks])
-        metrics[f"{prefix}mrr"] = mean([1.0 / r if r else 0.0 for r in ranks])
-    for relation in sorted({row["relation"] for row in rows}):
-        metrics[f"accuracy_at_1.{relation}"] = mean(
-            [float(row["rank"] == 1) for row in rows if row["relation"] == relation]
-        )
-    return metrics

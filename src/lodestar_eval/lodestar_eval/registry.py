@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lodestar_eval import benchmarks
+from lodestar_eval import benchmarks, studies
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,10 @@ class BadOptions(ValueError):
 
 
 def all_benchmarks() -> dict[str, Benchmark]:
-    """Return every benchmark of `lodestar_eval.benchmarks` by name, in alphabetical order."""
+    """Return every benchmark of `lodestar_eval.benchmarks` and `.studies` by name, in alphabetical order."""
     found: dict[str, Benchmark] = {}
-    for info in sorted(pkgutil.iter_modules(benchmarks.__path__), key=lambda module: module.name):
-        if info.name.startswith("_"):
-            continue
-        module = importlib.import_module(f"{benchmarks.__name__}.{info.name}")
-        found[module.BENCHMARK.name] = module.BENCHMARK
-    return found
+    for package in (benchmarks, studies):
+        for info in pkgutil.iter_modules(package.__path__):
+            one = importlib.import_module(f"{package.__name__}.{info.name}").BENCHMARK
+            found[one.name] = one
+    return dict(sorted(found.items()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import shlex
@@ -45,13 +46,17 @@ def write_report(
 
 
 def write_csv(file: Path, rows: Sequence[Mapping[str, Any]], missing: object = "") -> None:
-    """Write rows by column name, with all columns that any row has. missing: value of a column that a row lacks."""
-    with file.open("w", newline="", encoding="utf-8") as out:
-        writer = csv.DictWriter(
-            out, list(dict.fromkeys(name for row in rows for name in row)), restval=missing
-        )
-        writer.writeheader()
-        writer.writerows(rows)
+    """Write rows by column name, with all columns that any row has. missing: value of a column that a row lacks.
+
+    An earlier file stays as it is until the new one is complete.
+    """
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, list(dict.fromkeys(name for row in rows for name in row)), restval=missing)
+    writer.writeheader()
+    writer.writerows(rows)
+    unfinished = file.with_suffix(".part")
+    unfinished.write_bytes(out.getvalue().encode())
+    unfinished.replace(file)
 
 
 def markdown(

@@ -15,7 +15,6 @@ from lodestar.language.query_graph import VIEWED, QueryGraph
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.table import PredicateTable
 from lodestar.query.verdict import Candidate, QueryConfig, prepare, score_pool
-from lodestar_eval.metrics import mean
 from lodestar_eval.referit import Rooms, Sentence
 
 #: FARM D.2: geometric mean of predicate scores; w = 0.5, 0.3 for objects outside the class.
@@ -80,19 +79,6 @@ def _cause(sentence: Sentence, graphs: Sequence[QueryGraph], candidates: Sequenc
     )
     name = worst.removeprefix("not ").split(" ")[0].rstrip("^")
     return "wrong viewpoint" if name in VIEWED else "wrong relation"
-
-
-def accuracies(solved: Sequence[SentenceAnswer]) -> dict[str, float]:
-    """Return the accuracy in total and by kind (easy, hard, view-dependent or not); NaN if none."""
-    parts = {
-        "acc": solved,
-        "acc.easy": [s for s in solved if not s.sentence.hard],
-        "acc.hard": [s for s in solved if s.sentence.hard],
-        "acc.view_dependent": [s for s in solved if s.sentence.view_dependent],
-        "acc.view_independent": [s for s in solved if not s.sentence.view_dependent],
-    }
-    found = {name: mean([float(s.is_right) for s in part]) for name, part in parts.items()}
-    return {**found, "random": mean([s.chance for s in solved]), "sentences": float(len(solved))}
 
 
 def mcnemar(one: Sequence[bool], other: Sequence[bool]) -> tuple[int, int, float]:

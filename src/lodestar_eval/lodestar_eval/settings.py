@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -15,8 +16,6 @@ from lodestar_bringup.places import config_folder
 from lodestar_eval.options import DETECTORS
 from lodestar_sim.navigator import NavigatorConfig
 from lodestar_sim.simulator import SimConfig
-
-__all__ = ["NOISES", "WITHOUT_WORLD_MODEL", "EpisodeSettings", "memory_in", "robot_config", "with_detector"]
 
 #: Perception errors by name; "mild" is about those of a good open-vocabulary detector on large objects, "detector"
 #: those measured with NanoDet (benchmark `detector-noise`), "detector_by_time" its form of before 0.9, for one release:
@@ -71,6 +70,15 @@ class EpisodeSettings:
     patience: float = 30.0  # simulated seconds after the time limit until the episode fails as stuck; chosen
     simulator: SimConfig = field(default_factory=SimConfig)
     navigator: NavigatorConfig = field(default_factory=NavigatorConfig)
+
+
+def settings_of(options: argparse.Namespace) -> EpisodeSettings:
+    """Return the settings that the options of `options.add_search_options` choose."""
+    return EpisodeSettings(
+        robot=robot_config(NOISES[options.noise]),
+        time_limit=getattr(options, "limit_time", EpisodeSettings.time_limit),
+        thinking=getattr(options, "answer_time", EpisodeSettings.thinking),
+    )
 
 
 def with_detector(settings: EpisodeSettings, name: str) -> EpisodeSettings:

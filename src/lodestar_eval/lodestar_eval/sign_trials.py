@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from lodestar.perception.sign_text import SIGN, sign_text
 from lodestar.perception.signs import SignReader, read_signs
 from lodestar_eval.episode import Episode, selector_of
 from lodestar_eval.settings import EpisodeSettings
+from lodestar_eval.study import Row
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.step_judge import inside
 from lodestar_sim.tasks import Task
@@ -35,39 +36,12 @@ _NEAR = 0.3  # m, greatest distance of an entity from its sign
 _TRIES = 60  # poses tried for one view
 
 
-@dataclass(frozen=True)
-class SignTrial:
-    """Reading of one sign from VIEWS views. right: an entity at the sign has its text; wrong: texts of
-    entities that no sign of the building has.
+def sign_trials(world: World, seed: int, reader: SignReader, kinds: Collection[str]) -> Iterator[Row]:
+    """Yield a row for each visible sign of these kinds in a building, read from VIEWS views.
 
-    seconds: processor time of each view.
+    right: an entity at the sign has its text; wrong: texts of entities that no sign of the building has. _ms: processor
+    time of each view.
     """
-
-    seed: int
-    kind: str
-    text: str
-    right: bool
-    wrong: tuple[str, ...]
-    seconds: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class RoomTrial:
-    """One search for a numbered room. reached: the robot stands in it and claims success."""
-
-    seed: int
-    number: str
-    reached: bool
-    said: str
-    metres: float
-    duration: float
-    reads: int
-    read_seconds: float
-    frames: int
-
-
-def sign_trials(world: World, seed: int, reader: SignReader, kinds: Collection[str]) -> Iterator[SignTrial]:
-    """Yield a trial for each visible sign of these kinds in a building."""
     simulator, rng = Simulator(world, seed=seed), np.random.default_rng([seed, 0x5167])
     texts = {_plain(line) for sign in world.signs for line in sign.text.split("\n")}
     for sign in world.signs:
@@ -76,24 +50,28 @@ def sign_trials(world: World, seed: int, reader: SignReader, kinds: Collection[s
         frames = [frame for _ in range(VIEWS) if (frame := _view(simulator, sign, rng)) is not None]
         if len(frames) < VIEWS:
             continue
-        scene, seconds = parts.scene_dictionary(SceneDictionaryConfig()), []
+        scene, spent = parts.scene_dictionary(SceneDictionaryConfig()), []
         for k, frame in enumerate(frames):
             begin = time.process_time()
             scene.take_signs(read_signs(replace(frame, stamp=float(k)), reader))
-            seconds.append(time.process_time() - begin)
+            spent.append(1e3 * (time.process_time() - begin))
         said = [(sign_text(e.caption), e.mean) for e in scene.entities().values() if e.label == SIGN]
         here = [text for text, place in said if np.linalg.norm(place - np.array(sign.center)) < _NEAR]
         right = _plain(sign.text) in map(_plain, here)
         wrong = tuple(text for text, _ in said if _plain(text) not in texts)
-        yield SignTrial(seed, sign.kind, sign.text, right, wrong, tuple(seconds))
+        row = {"seed": seed, "kind": sign.kind, "text": sign.text, "right": right, "wrong": wrong}
+        yield row | {"_wrong": bool(wrong), "_ms": spent}
 
 
-def room_trial(world: World, seed: int, phrases: PhraseBook) -> RoomTrial | None:
-    """Return a search for one of the building's offices by its number; None if no office has one."""
+def room_trial(world: World, seed: int, phrases: PhraseBook) -> list[Row]:
+    """Return the row of a search for one of the building's offices by its number; none if no office has one.
+
+    reached: the robot stands in it and claims success.
+    """
     label_of = {room.id: room.label for room in world.rooms}
     offices = [sign for sign in world.signs if sign.kind == "number" and label_of[sign.room] == "office"]
     if not offices:
-        return None
+        return []
     sign = offices[seed % len(offices)]
     plain = EpisodeSettings()
     robot = changed(plain.robot, sign_reader__reader="rapidocr")
@@ -104,17 +82,13 @@ def room_trial(world: World, seed: int, phrases: PhraseBook) -> RoomTrial | None
         episode.step()
     room = next(room for room in world.rooms if room.id == sign.room)
     place = episode.simulator.true_pose[None, :2]
-    return RoomTrial(
-        seed,
-        sign.text,
-        episode.result.success and bool(inside(np.array(room.polygon), place)[0]),
-        episode.result.error_msg,
-        episode.path_length,
-        episode.simulator.time,
-        episode.clock.calls.get("signs", 0),
-        episode.clock.seconds.get("signs", 0.0),
-        episode.frames,
-    )
+    reached = episode.result.success and bool(inside(np.array(room.polygon), place)[0])
+    calls, seconds = episode.clock.calls.get("signs", 0), episode.clock.seconds.get("signs", 0.0)
+    return [{
+        "seed": seed, "number": sign.text, "reached": reached, "said": episode.result.error_msg,
+        "metres": episode.path_length, "duration": episode.simulator.time, "reads": calls, "read_seconds": seconds,
+        "frames": episode.frames,
+    }]  # fmt: skip
 
 
 def _view(simulator: Simulator, sign: Sign, rng: np.random.Generator) -> RgbdFrame | None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -32,37 +30,6 @@ _SEEN_PIXELS = 200
 _ROUNDS = 50  # more rounds of the stops than fit; the time ends the tour
 
 
-@dataclass(frozen=True)
-class Toured:
-    """Counts after a tour.
-
-    entities: those not archived; entities_covered: share of entities with a snapshot; covered: share of the
-    true objects seen on the tour that the image of a snapshot shows.
-    """
-
-    frames: int
-    keyframes: int
-    entities: int
-    snapshots: int
-    batch: int
-    algorithm_1: int
-    greedy: int
-    covered: float
-    entities_covered: float
-    changes: int
-    commit_p95_ms: float
-
-    @property
-    def of_frames(self) -> float:
-        """Return the share of the tour's frames that are snapshots."""
-        return self.snapshots / max(self.frames, 1)
-
-    @property
-    def of_keyframes(self) -> float:
-        """Return the share of the novelty-gated keyframes that are snapshots."""
-        return self.snapshots / max(self.keyframes, 1)
-
-
 class SnapshotTour:
     """Robot that keeps snapshots while it tours a world. folder: of its images."""
 
@@ -84,12 +51,14 @@ class SnapshotTour:
         self._times: list[float] = []
         self._changes = self._frames = 0
 
-    def run(self, progress: Callable[[str], None]) -> Toured:
-        """Drive the tour and return the counts at its end."""
+    def run(self) -> dict[str, float]:
+        """Drive the tour and return the metrics at its end.
+
+        entities: those not archived; entities_covered: share of entities with a snapshot; covered: share of the
+        true objects seen on the tour that the image of a snapshot shows.
+        """
         for frame in self._tour.frames():
             self._take(frame)
-            if self._frames % 300 == 0:
-                progress(f"  {self._frames} frames, {len(self.upkeep.snapshots)} snapshots")
         return self._counted()
 
     def _take(self, frame: TourFrame) -> None:
@@ -120,7 +89,7 @@ class SnapshotTour:
         self._changes += len(news.updated) + len(news.removed)
         self._store.want(sorted(self.upkeep.wanted))
 
-    def _counted(self) -> Toured:
+    def _counted(self) -> dict[str, float]:
         upkeep, sights = self.upkeep, self.upkeep.sights()
         entities = self._chain.mirror.entities
         visible = {entity for scores in sights.values() for entity in scores}
@@ -129,10 +98,13 @@ class SnapshotTour:
         homes = {entity for snapshot in upkeep.snapshots.values() for entity in snapshot.entity_ids}
         images = [self._truth[snapshot.keyframe_id] for snapshot in upkeep.snapshots.values()]
         covered = self._seen & set().union(*images)
-        return Toured(
-            self._frames, len(self._store), len(alive), len(upkeep.snapshots),
-            len(cover_clusters(visible, sights, SNAPSHOT_QUALITY_WEIGHT)),
-            len(covisibility_clusters(places, sights)), len(greedy_cover(sights)),
-            len(covered) / max(len(self._seen), 1), len(homes & alive) / max(len(alive), 1),
-            self._changes, 1e3 * float(np.percentile(self._times, 95)),
-        )  # fmt: skip
+        count, ours = len(upkeep.snapshots), len(cover_clusters(visible, sights, SNAPSHOT_QUALITY_WEIGHT))
+        return {
+            "frames": self._frames, "keyframes": len(self._store), "entities": len(alive),
+            "snapshots.incremental": count, "snapshots.ours": ours,
+            "snapshots.algorithm_1": len(covisibility_clusters(places, sights)),
+            "snapshots.greedy": len(greedy_cover(sights)), "of_frames": count / max(self._frames, 1),
+            "of_keyframes": count / max(len(self._store), 1), "covered": len(covered) / max(len(self._seen), 1),
+            "entities_covered": len(homes & alive) / max(len(alive), 1), "changes": self._changes,
+            "commit_p95_ms": 1e3 * float(np.percentile(self._times, 95)),
+        }  # fmt: skip

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
-import multiprocessing
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from concurrent.futures import Future, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,6 +14,7 @@ import numpy as np
 from lodestar.assembly.config import changed
 from lodestar.experts.registry import FRONTIER, expert_names
 from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.study import worker_pool
 
 if TYPE_CHECKING:
     from lodestar.selection.config import SelectionConfig
@@ -137,19 +134,6 @@ def run_buildings(plan: Plan, buildings: Sequence[Building], jobs: int) -> Itera
                 yield future.result()
 
 
-@contextmanager
-def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Provide worker processes that end with this one; an error in the block cancels jobs that have not begun."""
-    # spawn, because threads of Open3D and torch do not survive a fork
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, initializer=_end_with_parent) as pool:
-        try:
-            yield pool
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
 def run_jobs(work: Callable[..., T], jobs: Sequence[tuple[Any, ...]], workers: int) -> Iterator[T]:
     """Yield `work(*job)` of all jobs: in order with one worker, else as they finish."""
     if workers == 1:
@@ -157,12 +141,6 @@ def run_jobs(work: Callable[..., T], jobs: Sequence[tuple[Any, ...]], workers: i
         return
     with worker_pool(workers) as pool:
         yield from (future.result() for future in as_completed([pool.submit(work, *job) for job in jobs]))
-
-
-def _end_with_parent() -> None:
-    """End this worker when the benchmark is killed; otherwise it would wait for jobs for ever."""
-    pr_set_pdeathsig = 1  # option PR_SET_PDEATHSIG of prctl(2)
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def run_building(plan: Plan, building: Building) -> list[EpisodeOutcome]:

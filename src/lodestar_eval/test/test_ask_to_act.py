@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 
@@ -10,9 +11,10 @@ import pytest
 from lodestar.models.kinship import same_kind
 from lodestar_eval.__main__ import main
 from lodestar_eval.ask_to_act import CASES, VISUAL, CheckOutcome, CheckQuestion, questions_of
-from lodestar_eval.benchmarks.ask_to_act import _outcomes, result_of
 from lodestar_eval.finished_parts import FinishedParts
 from lodestar_eval.registry import all_benchmarks
+from lodestar_eval.studies import ask_to_act as study
+from lodestar_eval.study import _rows_text
 from lodestar_sim.worlds import WorldError, world_from_spec
 
 THERE, ABSENT = (
@@ -50,6 +52,13 @@ def outcome(question, said, seed=1, path=10.0, shortest=5.0):
     return CheckOutcome("apartment", seed, question, said, "", path, shortest, 60.0)
 
 
+def result_of(found, monkeypatch):
+    runs = [(str(k), lambda one=one: one) for k, one in enumerate(found)]
+    monkeypatch.setattr("lodestar_eval.ask_to_act.runs_of", lambda *_: runs)
+    rows = list(study._measure("apartment", 1, None, True, True, FinishedParts(None, ())))
+    return study.BENCHMARK.result(json.loads(json.dumps(rows)))
+
+
 def test_no_answer_is_wrong_and_a_right_yes_is_weighed_by_the_way():
     assert outcome(THERE, True).is_right and outcome(ABSENT, False).is_right
     assert not outcome(ABSENT, None).is_right and not outcome(THERE, False).is_right
@@ -58,29 +67,30 @@ def test_no_answer_is_wrong_and_a_right_yes_is_weighed_by_the_way():
     assert outcome(ABSENT, False).spl != outcome(ABSENT, False).spl
 
 
-def test_a_right_yes_is_weighed_by_its_time_and_the_report_tells_where_the_seconds_went():
+def test_a_right_yes_is_weighed_by_its_time_and_the_report_tells_where_the_seconds_went(monkeypatch):
     timed = {"quickest": 15.0, "seconds": {"driving": 40.0, "standing": 20.0, "standing.deciding": 5.0}}
     right, wrong = (replace(outcome(THERE, said), **timed) for said in (True, False))
     assert right.sct == pytest.approx(0.25) and wrong.sct == 0.0
     assert math.isnan(replace(outcome(ABSENT, False), **timed).sct)
-    result = result_of([right, wrong], 1.0)
+    result = result_of([right, wrong], monkeypatch)
     assert result.metrics["sct.there"] == pytest.approx(0.125)
     assert result.metrics["time_share.driving.there"] == pytest.approx(2.0 / 3.0)
-    assert result.tables[-1].rows[0][:2] == ("ask-to-act", "there")
+    (times,) = [table for table in result.tables if table.title == "Where the seconds go"]
+    assert times.rows[0][:2] == ("ask-to-act", "there")
 
 
-def test_the_bars_are_of_all_answers_and_of_the_absent_things():
+def test_the_bars_are_of_all_answers_and_of_the_absent_things(monkeypatch):
     found = [
         outcome(THERE, True),
         outcome(THERE, False),
         outcome(ABSENT, False, 2),
         outcome(ABSENT, False, 2),
     ]
-    result = result_of(found, 1.0)
+    result = result_of(found, monkeypatch)
     assert result.metrics["right.all"] == 0.75 and result.metrics["right.absent"] == 1.0
     assert result.metrics["right_per_100m"] == pytest.approx(7.5)
     assert [bar.holds for bar in result.bars] == [False, True]
-    assert [row[1] for row in result.tables[1].rows] == [THERE.text]
+    assert [row[1] for row in result.tables[-1].rows if row[4] == "no"] == [THERE.text]
 
 
 def test_the_benchmark_is_listed():
@@ -99,18 +109,17 @@ def test_outcomes_come_one_by_one_are_kept_and_a_building_without_questions_is_t
 
     monkeypatch.setattr("lodestar_eval.ask_to_act.runs_of", two_of_the_first)
     parts = FinishedParts(tmp_path / "parts", ("apartment",))
-    jobs = [("apartment", seed, None, (True, False), parts) for seed in (1, 2)]
     for _ in range(2):
-        found = list(_outcomes(jobs, 1))
-        assert [(seed, len(group)) for seed, group in found] == [(1, 1), (1, 1), (2, 0)]
-        assert [one.said for _, group in found for one in group] == [True, False]
+        found = list(study._measure("apartment", 1, None, True, False, parts))
+        assert [row["said"] for row in found] == ["yes", "no"]
+        assert _rows_text(study._measure, ("apartment", 2, None, True, False, parts)) == "[]"
     assert len(ran) == 2, "the second run takes what the first one kept"
 
 
-def test_visual_questions_alone_have_their_own_bars_and_need_eyes(tmp_path, capsys):
+def test_visual_questions_alone_have_their_own_bars_and_need_eyes(tmp_path, capsys, monkeypatch):
     question = CheckQuestion("is it made of wood?", VISUAL, (1,), True)
     seen = [replace(outcome(question, True if eyes else None), eyes=eyes) for eyes in (False, True)]
-    result = result_of(seen, 1.0)
+    result = result_of(seen, monkeypatch)
     assert [bar.name for bar in result.bars] == ["visual.gain", "visual.wrong"]
     assert result.metrics["visual.wrong_low"] == 0.0 and result.metrics["visual.wrong_high"] == pytest.approx(
         0.975
@@ -119,16 +128,18 @@ def test_visual_questions_alone_have_their_own_bars_and_need_eyes(tmp_path, caps
     assert "--eyes" in capsys.readouterr().err
 
 
-def test_visual_questions_are_told_apart_and_paired():
+def test_visual_questions_are_told_apart_and_paired(monkeypatch):
     yes, no = (
         CheckQuestion("is it made of wood?", VISUAL, (1,), True),
         CheckQuestion("of tin?", VISUAL, (1,), False),
     )
     said = {(yes, False): None, (yes, True): True, (no, False): None, (no, True): True}
     seen = [replace(outcome(q, answer), eyes=eyes) for (q, eyes), answer in said.items()]
-    metrics = (result := result_of([outcome(THERE, True), outcome(ABSENT, False), *seen], 1.0)).metrics
+    metrics = (
+        result := result_of([outcome(THERE, True), outcome(ABSENT, False), *seen], monkeypatch)
+    ).metrics
     assert metrics["questions"] == 2.0 and metrics["right.all"] == 1.0
     assert (metrics["visual.right"], metrics["visual.right_with_eyes"]) == (0.0, 0.5)
     assert metrics["visual.gain"] == 0.5 and metrics["visual.wrong"] == 0.5
     assert [bar.holds for bar in result.bars if bar.name.startswith("visual")] == [True, False]
-    assert "visual.gain" not in result_of([outcome(THERE, True), outcome(ABSENT, False)], 1.0).metrics
+    assert "visual.gain" not in result_of([outcome(THERE, True), outcome(ABSENT, False)], monkeypatch).metrics

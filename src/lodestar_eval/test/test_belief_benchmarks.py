@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lodestar.scene.records import Entity
 from lodestar_eval.belief_trials import PLAIN, AnnotatedRoom, Told, hide, mixed_trials
-from lodestar_eval.benchmarks import room_belief
+from lodestar_eval.studies import room_belief
 
 
 def thing(identity: int, label: str, x: float) -> Entity:
@@ -52,12 +52,12 @@ def test_a_belief_as_uniform_as_areas_gains_nothing_and_a_surer_right_one_gains(
     shares = np.array(weights) / sum(weights)
     true = room_index % len(shares)
     even = Told(shares, true, 0.1, 10, float(shares[true]))
-    values, _ = room_belief.scores([even])
+    values = room_belief.row_of(even)
     assert values["room_nats"] == pytest.approx(0.0, abs=1e-9) and values["cell_nats"] == pytest.approx(
         0.0, abs=1e-9
     )
     surer = replace(even, rooms=np.eye(len(shares))[true] * 0.5 + shares * 0.5)
-    assert room_belief.scores([surer])[0]["room_nats"] >= 0.0
+    assert room_belief.row_of(surer)["room_nats"] >= -1e-9
 
 
 def test_the_reliability_table_counts_every_room_once():
@@ -65,6 +65,6 @@ def test_the_reliability_table_counts_every_room_once():
         Told(np.array([0.7, 0.2, 0.1]), 0, 0.1, 10, 0.3),
         Told(np.array([0.02, 0.97, 0.01]), 2, 0.1, 10, 0.3),
     ]
-    rows = room_belief.reliability(told, "title").rows
+    rows = room_belief.reliability([room_belief.row_of(one) for one in told], "title").rows
     assert sum(int(row[1]) for row in rows) == 6
     assert rows[-1][3] == "0.000" and math.isclose(float(rows[-1][2]), 0.97)

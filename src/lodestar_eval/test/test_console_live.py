@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
-from lodestar_eval.benchmarks.console_live import result_of
 from lodestar_eval.live.console_run import ConsoleRun
 from lodestar_eval.live.console_start import ConsoleStart
+from lodestar_eval.studies.console_live import BENCHMARK
 
 
 def run(way, seed, real_time=1.0, success=True, **fields):
     return ConsoleRun(way, seed, "find the chair", success, "", real_time, **fields)
+
+
+def result_of(runs, failed=(), starts=()):
+    rows = [asdict(one) for one in runs] + [{"way": "start"} | asdict(one) for one in starts]
+    rows += [{"seed": seed, "way": way, "verdict": why, "_failed": True} for seed, way, why in failed]
+    return BENCHMARK.result(rows)
 
 
 def held(result):

@@ -13,9 +13,9 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import TravelConfig
 from lodestar.grid.visibility import visible_mask
 from lodestar_eval.__main__ import main
-from lodestar_eval.benchmarks.coverage import expert_explorer, sensors
 from lodestar_eval.exploration import Exploration, ExplorationConfig, NearestFrontier, Run
 from lodestar_eval.floorplans import load_floors, make_floor
+from lodestar_eval.studies.coverage import expert_explorer, sensors
 
 
 def plan() -> np.ndarray:

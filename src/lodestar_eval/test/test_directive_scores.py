@@ -8,9 +8,9 @@ import pytest
 
 from lodestar.language.directive import NotUnderstood, StopRequested
 from lodestar.language.grammar import parse_directive
-from lodestar_eval.benchmarks.directives import is_held_back, read_lines
 from lodestar_eval.directive_scores import score_sentence
 from lodestar_eval.registry import BadOptions
+from lodestar_eval.studies.directives import is_held_back, read_lines
 
 
 def step(kind, target=None, region=None, relations=(), count=1, any_of=()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import numpy as np
@@ -56,9 +57,10 @@ def test_all_eight_are_right_on_a_perceived_map(tmp_path):
     report = json.loads((tmp_path / "relational.json").read_text())
     assert report["metrics"]["farm.right"] == len(QUERIES) == 8
     assert report["metrics"]["farm.accepted"] == 1.0
-    rows = json.loads((tmp_path / "sentences.json").read_text())
+    with (tmp_path / "relational.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
     assert [row["text"] for row in rows] == [query.text for query in QUERIES]
-    assert all(row["answer"] in query.targets for row, query in zip(rows, QUERIES))
+    assert all(int(row["answer"]) in query.targets for row, query in zip(rows, QUERIES))
 
 
 @pytest.mark.parametrize("given", [["--farm", "1", "--worlds", "1"], ["--farm", "0"]])

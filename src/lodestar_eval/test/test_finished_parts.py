@@ -29,7 +29,7 @@ def test_without_a_folder_nothing_is_kept_and_what_failed_is_made_again(tmp_path
 def test_a_part_of_other_code_is_made_anew(tmp_path, monkeypatch):
     made = []
     for code in ("a", "a", "b"):
-        monkeypatch.setattr(finished_parts, "_code", lambda code=code: code)
+        monkeypatch.setattr(finished_parts, "code_digest", lambda code=code: code)
         FinishedParts(tmp_path / "mine", ()).part("office-1", lambda code=code: made.append(code))
     assert made == ["a", "b"]
     assert "earlier run" in FinishedParts(tmp_path, ()).notes[0] and FinishedParts(None, ()).notes == ()

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodestar_eval.benchmarks.floors import result_of
-from lodestar_eval.floor_outcome import FloorOutcome
 from lodestar_eval.floor_trials import run_floors, world_of
 from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
+from lodestar_eval.studies.floors import BENCHMARK
 from lodestar_sim.floor_tasks import floor_task, meant_in, storey_of
 from lodestar_sim.worlds import WorldError, world_from_spec
 
-FOUND = FloorOutcome(
-    1, "apartment?storeys=2", "find the mug", 0, 1, 1, True, True, True, 0, 0, 1, 200.0, 60.0, 30.0, 80.0, ""
-)
+FOUND = {
+    "seed": 1, "world": "apartment?storeys=2", "directive": "find the mug", "start": 0, "target": 1, "end": 1,
+    "success": True, "claimed": True, "named": True, "falls": 0, "collisions": 0, "crossings": 1, "duration": 200.0,
+    "path": 60.0, "shortest": 30.0, "cpu": 80.0, "message": "", "_spl": 0.5, "_storey": "another storey",
+}  # fmt: skip
 
 
 @given(
@@ -30,17 +30,25 @@ FOUND = FloorOutcome(
 @settings(max_examples=40, deadline=None)
 def test_the_row_counts_what_was_found_named_and_fallen(outcomes) -> None:
     runs = [
-        replace(FOUND, seed=i, success=found, named=found and named, falls=falls, start=start, target=target)
+        FOUND
+        | {
+            "seed": i,
+            "success": found,
+            "named": found and named,
+            "falls": falls,
+            "start": start,
+            "target": target,
+        }
         for i, (found, named, falls, start, target) in enumerate(outcomes)
     ]
-    result = result_of(runs)
-    found = sum(one.success for one in runs)
+    result = BENCHMARK.result(runs)
+    found = sum(one["success"] for one in runs)
     assert result.metrics["sr"] == pytest.approx(found / len(runs))
-    assert result.metrics["falls"] == sum(one.falls for one in runs)
+    assert result.metrics["falls"] == sum(one["falls"] for one in runs)
     holds = {bar.name: bar.holds for bar in result.bars}
-    assert holds["falls"] == (not any(one.falls for one in runs))
+    assert holds["falls"] == (not any(one["falls"] for one in runs))
     assert holds["success rate"] == (found / len(runs) >= 0.9)
-    assert holds["reports that name the right floor"] == all(one.named for one in runs)
+    assert holds["reports that name the right floor"] == all(one["named"] for one in runs)
     assert len(result.tables[1].rows) == len(runs)
 
 
@@ -62,5 +70,5 @@ def test_of_four_seeds_in_a_row_two_lead_to_another_storey_and_words_fit_one_alo
 def test_a_search_that_is_cut_short_is_no_success_and_says_why() -> None:
     settings = EpisodeSettings(robot=robot_config(NOISES["none"]), time_limit=2.0, thinking=0.06)
     outcome = run_floors(24, settings)
-    assert not outcome.success and not outcome.named and outcome.message
-    assert outcome.falls == 0 and outcome.duration >= 2.0 and math.isfinite(outcome.shortest)
+    assert not outcome["success"] and not outcome["named"] and outcome["message"]
+    assert outcome["falls"] == 0 and outcome["duration"] >= 2.0 and math.isfinite(outcome["shortest"])

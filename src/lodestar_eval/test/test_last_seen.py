@@ -10,14 +10,12 @@ from small_building import CART, small_world
 
 from lodestar.memory.records import EventKind
 from lodestar.storage.saved_map import SCENE
-from lodestar_eval.benchmarks.last_seen import result_of
 from lodestar_eval.episode import EpisodeRunner
 from lodestar_eval.last_seen import (
     APART,
     CARRIED_AWAY,
     STILL_THERE,
     Scenario,
-    SearchOutcome,
     former_session,
     recognised,
     scenario_of,
@@ -27,6 +25,7 @@ from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.prior_map import ROUND, explored
 from lodestar_eval.settings import EpisodeSettings
+from lodestar_eval.studies import last_seen
 from lodestar_sim.worlds import WorldError, world_from_spec
 from lodestar_sim.worlds.truth import truth_of
 
@@ -128,21 +127,27 @@ def outcome(case, remembers, seed, path, success=True):
         "apartment", seed, "find it", success, success, success, 0, "", "" if success else "lost", 0.5, path,
         5.0, 2.0 * path, 1.0, 1.0, 0, 1.0, 3, 10,
     )  # fmt: skip
-    return SearchOutcome(case, remembers, made)
+    return made.under(case, "memory" if remembers else "no_memory", "apartment")
 
 
-def test_differences_are_paired_over_buildings():
+def result_of(found, monkeypatch):
+    monkeypatch.setattr("lodestar_eval.last_seen.searches", lambda *_: found)
+    return last_seen.BENCHMARK.result(list(last_seen._measure("apartment", 1, SETTINGS)))
+
+
+def test_differences_are_paired_over_buildings(monkeypatch):
     found = [
         outcome(case, remembers, seed, 6.0 + (0.0 if remembers else 4.0) + seed, seed != 3 or remembers)
         for case in (STILL_THERE, CARRIED_AWAY)
         for seed in (1, 2, 3)
         for remembers in (True, False)
     ]
-    result = result_of(found, 1.0, (9,))
+    result = result_of(found, monkeypatch)
     assert result.metrics["path_m.there"] == result.metrics["path_m_high.there"] == pytest.approx(-4.0)
     assert result.metrics["sr.there.memory"] == 1.0
     assert result.metrics["sr.there.no_memory"] == pytest.approx(2 / 3)
+    assert result.metrics["searches.gone.memory"] == 3
     assert all(bar.holds for bar in result.bars)
-    assert "9" in result.notes[1]
-    worse = [replace(s, remembers=not s.remembers) for s in found]
-    assert not result_of(worse, 1.0).bars[0].holds
+    other = {"memory": "no_memory", "no_memory": "memory"}
+    worse = [replace(one, policy=other[one.policy]) for one in found]
+    assert not result_of(worse, monkeypatch).bars[0].holds

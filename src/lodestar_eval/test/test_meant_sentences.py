@@ -9,9 +9,9 @@ import pytest
 
 from lodestar.assembly import parts
 from lodestar.language.grammar import parse_directive
-from lodestar_eval.benchmarks.directives import read_lines
 from lodestar_eval.meant_sentences import read_sentences, score_line
 from lodestar_eval.registry import BadOptions
+from lodestar_eval.studies.directives import read_lines
 
 CORPUS = Path(__file__).parents[2] / "lodestar" / "test" / "language" / "spoken_sentences.yaml"
 

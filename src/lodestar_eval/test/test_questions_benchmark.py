@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lodestar_eval.__main__ import main
-from lodestar_eval.benchmarks.questions import first_words
+from lodestar_eval.studies.questions import first_words
 
 QUESTIONS = {
     "a": ("where is the mug?", "position"),

@@ -12,10 +12,11 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.query.table import PredicateTable
 from lodestar_eval import __main__ as command
 from lodestar_eval.benchmarks.calibrate import _Case, likelihood
-from lodestar_eval.perceived_maps import _metrics, _rank
+from lodestar_eval.perceived_maps import _rank
 from lodestar_eval.referit import BadData, half_of, load_rooms
-from lodestar_eval.sentence_answers import accuracies, mcnemar, solve_rooms
+from lodestar_eval.sentence_answers import mcnemar, solve_rooms
 from lodestar_eval.sentences import make_sentences
+from lodestar_eval.studies import relational
 from lodestar_sim.reference_truth import Scene
 from lodestar_sim.worlds import world_from_spec
 
@@ -57,7 +58,7 @@ def test_halves_are_of_rooms_and_make_up_the_whole(folder):
     assert entity.color == pytest.approx([90 / 255] * 3)
 
 
-def test_sentences_are_solved_from_their_text_and_failures_have_a_cause(folder):
+def test_sentences_are_solved_from_their_text_and_failures_have_a_cause(folder, monkeypatch):
     book = PhraseBook()
     rng = np.random.default_rng(0)
     words = ["xyzzy", "chair", "desk", "lamp"]
@@ -65,7 +66,8 @@ def test_sentences_are_solved_from_their_text_and_failures_have_a_cause(folder):
     solved = solve_rooms(load_rooms(folder, "fit"), book)
     assert [s.is_right for s in solved[:2]] == [True, True]
     assert not solved[2].is_right and solved[2].cause in ("parse", "label mismatch")
-    found = accuracies(solved)
+    monkeypatch.setattr("lodestar.models.phrases.PhraseBook", lambda embedder: book)
+    found = relational.BENCHMARK.result(list(relational._measure(folder, "fit"))).metrics
     assert found["acc"] == pytest.approx(2 / 3)
     assert found["acc.easy"] == 1.0 and found["acc.view_dependent"] == 0.0
     assert found["random"] == pytest.approx(0.5)
@@ -123,8 +125,10 @@ def test_made_sentences_mean_one_object_by_ground_truth():
 def test_ranks_that_are_none_count_as_misses():
     assert _rank([4, 5, 6], {6, 9}) == 3
     assert _rank([4, 5], {9}) == 0
-    row = {"relation": "On", "in_map": True, "embedding_rank": 0}
-    metrics = _metrics([{**row, "rank": 1}, {**row, "rank": 7}, {**row, "rank": 0, "in_map": False}])
+    row = {"relation": "On", "in_map": True, "embedding_rank": 0, "_mode": "worlds"}
+    rows = [{**row, "rank": 1}, {**row, "rank": 7}, {**row, "rank": 0, "in_map": False}]
+    metrics = relational.BENCHMARK.result(rows).metrics
+    assert metrics["accuracy_at_1.On"] == pytest.approx(1 / 3) and metrics["embedding.mrr"] == 0.0
     assert metrics["accuracy_at_1"] == pytest.approx(1 / 3)
     assert (metrics["recall_at_5"], metrics["recall_at_10"]) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
     assert metrics["mrr"] == pytest.approx((1 + 1 / 7) / 3)

@@ -78,9 +78,10 @@ def test_a_damaged_building_is_named(tmp_path, damage):
 
 def test_a_short_tour_keeps_snapshots_of_what_the_map_holds(tmp_path):
     tour = SnapshotTour("apartment", 1, 12.0, tmp_path / "images")
-    found = tour.run(lambda line: None)
-    assert found.frames >= 12 and 0 < found.snapshots <= found.keyframes <= found.frames
-    assert found.entities > 0 and found.entities_covered == 1.0 and found.greedy > 0
-    assert 0.0 < found.covered <= 1.0
+    found = tour.run()
+    assert found["frames"] >= 12
+    assert 0 < found["snapshots.incremental"] <= found["keyframes"] <= found["frames"]
+    assert found["entities"] > 0 and found["entities_covered"] == 1.0 and found["snapshots.greedy"] > 0
+    assert 0.0 < found["covered"] <= 1.0
     for snapshot in tour.upkeep.snapshots.values():
         assert snapshot.entity_ids and snapshot.caption

@@ -10,11 +10,11 @@ from small_building import BIN, CART, CHAIR_A, small_world
 
 from lodestar.scene.records import Entity
 from lodestar_eval import state_tracking
-from lodestar_eval.benchmarks.state_tracking import result_of
 from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.registry import all_benchmarks
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.state_tracking import Fate, Scenario, TourOutcome, Track, scenario_of, track
+from lodestar_eval.studies import state_tracking as study
 from lodestar_sim.worlds import WorldError, world_from_spec
 from lodestar_sim.worlds.truth import truth_of
 
@@ -124,10 +124,12 @@ def test_a_short_tour_of_two_rooms_scores_every_row(monkeypatch):
     assert outcome.fates == 2 and outcome.tracks["lodestar"].found >= 1
 
 
-def test_the_report_pairs_the_rows_over_buildings():
+def test_the_report_pairs_the_rows_over_buildings(monkeypatch):
     values = dict(zip(state_tracking.ROWS, (0.95, 0.9, 0.8)))
     tracks = {row: Track([value], [10.0], 4, 3, 2) for row, value in values.items()}
-    result = result_of([TourOutcome("a", seed, 3, tracks) for seed in (1, 2)], 1.0)
+    monkeypatch.setattr(state_tracking, "track", lambda spec, seed, *_: TourOutcome("a", seed, 3, tracks))
+    rows = [row for seed in (1, 2) for row in study._measure("a", seed, EpisodeSettings())]
+    result = study.BENCHMARK.result(rows)
     assert result.metrics["sta.lodestar"] == pytest.approx(0.95)
     assert result.metrics["better_than_last_seen"] == pytest.approx(0.15)
     assert (result.metrics["precision"], result.metrics["recall"]) == (0.75, pytest.approx(4 / 6))

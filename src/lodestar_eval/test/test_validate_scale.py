@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lodestar.worldmodel.validation import TraceValidator
-from lodestar_eval.benchmarks.validate_scale import BENCHMARK
+from lodestar_eval.studies.validate_scale import BENCHMARK
 from lodestar_eval.validation_world import _FAULTS, make_world, trace_of
 
 

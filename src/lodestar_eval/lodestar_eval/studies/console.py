@@ -1,4 +1,4 @@
-"""Benchmark: the console under load, with a scripted robot: time to stop, first page, traffic at rest, memory."""
+"""Study: the console under load, with a scripted robot: time to stop, first page, traffic at rest, memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,7 +17,8 @@ import psutil
 import lodestar_console
 from lodestar_eval.console_client import ConsolePage, Puller, StatePage
 from lodestar_eval.options import positive_int
-from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
+from lodestar_eval.registry import BadOptions
+from lodestar_eval.study import EACH, Limit, Number, Row, Study
 
 _REST = 5.0  # s, duration of the measurement of traffic and processor while the robot stands
 
@@ -33,11 +33,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 class _Script:
     """Process that runs the console with a scripted robot."""
 
-    def __init__(self, options: argparse.Namespace, cleanup: ExitStack) -> None:
+    def __init__(self, points: int, objects: int, cleanup: ExitStack) -> None:
         folder = cleanup.enter_context(tempfile.TemporaryDirectory())
         self._folder = str(Path(folder) / "console")
-        words = ["--port", "18080", "--folder", self._folder, "--points", str(options.points)]
-        words += ["--objects", str(options.objects)]
+        words = ["--port", "18080", "--folder", self._folder, "--points", str(points)]
+        words += ["--objects", str(objects)]
         command = [sys.executable, "-m", "scripted_robot", *words]
         tests = Path(lodestar_console.__file__).resolve().parents[1] / "test"
         if not tests.is_dir():
@@ -57,43 +57,30 @@ class _Script:
         self._process.wait(10.0)
 
 
-def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+def _measure(points: int, objects: int, clients: int, count: int) -> list[Row]:
     with ExitStack() as cleanup:
-        script = _Script(options, cleanup)
+        script = _Script(points, objects, cleanup)
         began = time.monotonic()
         page = ConsolePage(script.link)
         for path in ("/", "/static/console.js", "/static/console.css"):
             page.get(path)
         state = cleanup.enter_context(StatePage(page))
-        while state.items.get("entities", 0) < options.objects and state.read(10.0):
+        while state.items.get("entities", 0) < objects and state.read(10.0):
             pass
         load = time.monotonic() - began
-        progress(f"first page {load:.2f} s")
         rest, share = _at_rest(script, page, state, cleanup)
-        progress(f"at rest {rest / 1000:.0f} kB/s, {share:.2f} of a core")
-        pullers = [Puller(ConsolePage(script.new_link())) for _ in range(options.clients)]
+        pullers = [Puller(ConsolePage(script.new_link())) for _ in range(clients)]
         dead = page.hang()
-        sent, held, stands = _stops(page, state, options.stops)
+        sent, held, stands = _stops(page, state, count)
         pss = script.process.memory_full_info().pss / 2**20
         cloud = min(puller.received for puller in pullers)
         for puller in pullers:
             puller.close()
         dead.close()
-    p99 = float(np.percentile(stands, 99))
-    metrics = {
-        "load_s": load, "rest_kb_per_s": rest / 1000, "rest_core": share, "pss_mib": pss, "stop_p99_s": p99,
-        "stop_sent_p99_s": float(np.percentile(sent, 99)), "stop_held_p99_s": float(np.percentile(held, 99)),
-        "slowest_puller_mb": cloud / 1e6,
-    }  # fmt: skip
-    rows = tuple((name, f"{value:.3g}") for name, value in metrics.items())
-    bars = (
-        Bar("stop_p99_s", p99, 0.5, at_least=False),
-        Bar("load_s", load, 1.5, at_least=False),
-        Bar("rest_kb_per_s", rest / 1000, 300.0, at_least=False),
-        Bar("pss_mib", pss, 160.0, at_least=False),
-    )
-    title = f"{options.points} points, {options.objects} things, {options.clients} clients and one that hangs"
-    return Result(metrics, bars, (Table(title, ("what", "value"), rows),), notes=_NOTES)
+    slowest = {"stop": stands, "stop_sent": sent, "stop_held": held}
+    times = {f"{name}_p99_s": np.percentile(values, 99) for name, values in slowest.items()}
+    found = {"load_s": load, "rest_kb_per_s": rest / 1000, "rest_core": share, "pss_mib": pss}
+    return [{**found, **times, "slowest_puller_mb": cloud / 1e6}]
 
 
 def _at_rest(script: _Script, page: ConsolePage, state: StatePage, cleanup: ExitStack) -> tuple[float, float]:
@@ -142,14 +129,21 @@ def _until_moving(state: StatePage) -> None:
     raise TimeoutError("the robot of the script does not move")
 
 
-_NOTES = (
-    "The robot is a script: it stands at the next of its steps, 0.1 s apart.",
-    "`slowest_puller_mb` is what the slowest client was sent: a client that hangs keeps no other waiting.",
-)
-
-BENCHMARK = Benchmark(
+BENCHMARK = Study(
     "console",
     "The console under load, with a script in the robot's place: STOP, first page, traffic at rest, memory.",
     _add_options,
-    _run,
+    lambda options: [(options.points, options.objects, options.clients, options.stops)],
+    _measure,
+    numbers=(Number(EACH),),
+    bars=(
+        Limit("stop_p99_s", 0.5, at_least=False),
+        Limit("load_s", 1.5, at_least=False),
+        Limit("rest_kb_per_s", 300.0, at_least=False),
+        Limit("pss_mib", 160.0, at_least=False),
+    ),
+    notes=(
+        "The robot is a script: it stands at the next of its steps, 0.1 s apart.",
+        "`slowest_puller_mb` is what the slowest client was sent: a client that hangs keeps no other waiting.",
+    ),
 )

@@ -1,26 +1,22 @@
-"""Benchmark: goal selector under load: heartbeat gaps, time from cancel to standstill, decision time."""
+"""Study: goal selector under load: heartbeat gaps, time from cancel to standstill, decision time."""
 
 from __future__ import annotations
 
 import argparse
 import math
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lodestar_eval.options import entity_counts, positive_int
-from lodestar_eval.registry import Bar, Benchmark, Result, Table
+from lodestar_eval.study import EACH, Limit, Number, Row, Rows, Study, Whole
 
 if TYPE_CHECKING:
     from lodestar_eval.live.selector_surroundings import SelectorSurroundings
 
 _SIZES = "300,3000,30000"
-_GAP = 0.1  # s, bar: p99 of the heartbeat gap at the largest size (DESIGN section 6)
-_STOP = 0.5  # s, bar: from cancel to zero velocity (DESIGN section 6)
-_GROWTH = 1.5  # bar: ratio of the value at the largest size to that at the smallest
 _DELTA = 100  # entities per delta while the scene is being filled
 _CHANGES = 25  # entities per delta during the measurement
 _RATE = 10.0  # deltas per second during the measurement
@@ -36,38 +32,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cancels", type=positive_int, default=10, help="per size (default 10)")
 
 
-def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    metrics: dict[str, float] = {}
-    rows = []
-    for size in options.sizes:
-        measured = _measure(size, options.seconds, options.cancels, folder)
-        metrics.update({f"{key}.{size}": value for key, value in measured.items()})
-        rows.append((str(size), *(f"{1e3 * value:.0f}" for value in measured.values())))
-        progress(f"{size} entities: " + ", ".join(f"{k} {1e3 * v:.0f} ms" for k, v in measured.items()))
-    low, high = options.sizes[0], options.sizes[-1]
-    bars = [
-        Bar(f"gap_p99_s at {high}", metrics[f"gap_p99_s.{high}"], _GAP, at_least=False),
-        Bar(f"stop_max_s at {high}", metrics[f"stop_max_s.{high}"], _STOP, at_least=False),
-    ]
-    for key in ("gap_p99_s", "stop_max_s"):
-        growth = metrics[f"{key}.{high}"] / metrics[f"{key}.{low}"]
-        bars.append(Bar(f"{key} at {high} over {low}", growth, _GROWTH, at_least=False))
-    columns = ("entities", *(f"{key.removesuffix('_s')} ms" for key in measured))
-    return Result(
-        metrics=metrics,
-        bars=tuple(bars),
-        tables=(Table("Selector", columns, tuple(rows)),),
-        notes=(
-            "The real goal_selector and motion_gate over DDS; robot, navigator, experts and scene are played by the "
-            f"benchmark's process. Gaps are between the stamps of heartbeats, while deltas of {_CHANGES} entities come "
-            f"{_RATE:.0f} times a second; `heard` gaps include the way to this process. stop: from the call of cancel "
-            "to the first zero velocity behind the gate. decision: from the question at the frontier expert to the "
-            "decision's message.",
-        ),
-    )
-
-
-def _measure(size: int, seconds: float, cancels: int, folder: Path) -> dict[str, float]:
+def _measure(size: int, seconds: float, cancels: int, folder: Path) -> list[Row]:
     from lodestar_bringup.domains import free_domain
     from lodestar_bringup.stack import StackOptions, stack
     from lodestar_bringup.starter import Starter
@@ -87,7 +52,7 @@ def _measure(size: int, seconds: float, cancels: int, folder: Path) -> dict[str,
         starter = Starter(specs, folder / f"logs_{size}", environment=own)
         try:
             starter.start()
-            return _drive(world, entities, seconds, cancels)
+            return [{"size": size} | _drive(world, entities, seconds, cancels)]
         finally:
             starter.stop()
             world.close()
@@ -150,9 +115,30 @@ def _change(world: SelectorSurroundings, entities: list, rng: np.random.Generato
         time.sleep(1.0 / _RATE)
 
 
-BENCHMARK = Benchmark(
+def _growth(rows: Rows) -> dict[str, float]:
+    return {f"_growth_{key}": rows[-1][key] / rows[0][key] for key in ("gap_p99_s", "stop_max_s")}
+
+
+BENCHMARK = Study(
     "selector-scale",
     "The goal selector as the scene grows: heartbeats, stopping, deciding.",
     _add_options,
-    _run,
+    lambda options: ((size, options.seconds, options.cancels, options.out) for size in options.sizes),
+    _measure,
+    numbers=(Number(EACH, by=("size",)), Whole(_growth)),
+    bars=(
+        Limit("gap_p99_s.{last}", 0.1, False, "gap_p99_s at {last}"),  # DESIGN section 6
+        Limit("stop_max_s.{last}", 0.5, False, "stop_max_s at {last}"),  # DESIGN section 6
+        *(
+            Limit(f"_growth_{key}", 1.5, False, key + " at {last} over {first}")
+            for key in ("gap_p99_s", "stop_max_s")
+        ),
+    ),
+    notes=(
+        "The real goal_selector and motion_gate over DDS; robot, navigator, experts and scene are played by the "
+        f"benchmark's process. Gaps are between the stamps of heartbeats, while deltas of {_CHANGES} entities come "
+        f"{_RATE:.0f} times a second; `heard` gaps include the way to this process. stop: from the call of cancel "
+        "to the first zero velocity behind the gate. decision: from the question at the frontier expert to the "
+        "decision's message.",
+    ),
 )

@@ -1,19 +1,18 @@
-"""Benchmark: time to check an action trace, by number of entities, and correctness of the refusals."""
+"""Study: time to check an action trace, by number of entities, and correctness of the refusals."""
 
 from __future__ import annotations
 
 import argparse
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lodestar_eval.options import entity_counts, positive_int
-from lodestar_eval.registry import Bar, Benchmark, Result, Table
+from lodestar_eval.study import EACH, Limit, Number, Row, Study
 
 if TYPE_CHECKING:
     from lodestar.worldmodel.records import Trace
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from lodestar_eval.validation_world import ValidationWorld
 
 _SIZES = "300,3000,30000"
-_LIMIT_MS = 10.0  # ms, bar: p95 at the largest size (DESIGN section 6)
 _KINDS = 200  # number of different captions
 
 
@@ -33,41 +31,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=1, help="of scenes and traces (default 1)")
 
 
-def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    metrics: dict[str, float] = {}
-    rows, refusals = [], []
-    for size in options.sizes:
-        values, wrong = _measure(size, options.traces, np.random.default_rng(options.seed))
-        metrics.update({f"{key}.{size}": value for key, value in values.items()})
-        rows.append((str(size), *(f"{value:.3f}" for value in values.values())))
-        refusals.append((str(size), str(wrong), str(options.traces)))
-        progress(f"{size} entities: " + ", ".join(f"{key} {value:.3f}" for key, value in values.items()))
-    high = options.sizes[-1]
-    return Result(
-        metrics=metrics,
-        bars=(
-            Bar(f"check_p95_ms at {high}", metrics[f"check_p95_ms.{high}"], _LIMIT_MS, at_least=False),
-            Bar("wrong verdicts", float(sum(int(row[1]) for row in refusals)), 0.0, at_least=False),
-        ),
-        tables=(
-            Table("Validation", ("entities", *values), tuple(rows)),
-            Table("Verdicts", ("entities", "wrong", "traces"), tuple(refusals)),
-        ),
-        notes=(
-            "One check of a trace with up to five beliefs, goal, target and expectation, by the class that the "
-            "decision loop and the node use, on a hall of 40 x 40 m at 0.1 m. fresh: the first check on a new "
-            "grid, for which the connected floor is found anew. Full garbage collections are put off, as the goal "
-            "selector does. Half of the traces are spoiled in one of nine ways; a verdict is wrong where its code "
-            "is not that of the fault.",
-        ),
-    )
-
-
-def _measure(size: int, traces: int, rng: np.random.Generator) -> tuple[dict[str, float], int]:
+def _measure(size: int, traces: int, seed: int) -> Iterator[Row]:
     from lodestar.assembly.config import WorldModelConfig
     from lodestar.worldmodel.validation import TraceValidator
     from lodestar_eval.validation_world import make_world, spoiled, trace_of
 
+    rng = np.random.default_rng(seed)
     world = make_world(size, _KINDS, rng)
     gc.collect()
     thresholds = gc.get_threshold()
@@ -84,13 +53,15 @@ def _measure(size: int, traces: int, rng: np.random.Generator) -> tuple[dict[str
         wrong += int(verdict.code) != code
     fresh = [_fresh(validator, world, trace_of(world, rng)) for _ in range(max(20, traces // 10))]
     gc.set_threshold(*thresholds)
-    return {
+    yield {
+        "size": size,
         "check_p50_ms": 1e3 * float(np.percentile(times, 50)),
         "check_p95_ms": 1e3 * float(np.percentile(times, 95)),
         "check_max_ms": 1e3 * max(times),
         "fresh_p50_ms": 1e3 * float(np.percentile(fresh, 50)),
         "fresh_p95_ms": 1e3 * float(np.percentile(fresh, 95)),
-    }, wrong
+        "_wrong": wrong,
+    }
 
 
 def _fresh(validator: TraceValidator, world: ValidationWorld, trace: Trace) -> float:
@@ -102,9 +73,22 @@ def _fresh(validator: TraceValidator, world: ValidationWorld, trace: Trace) -> f
     return time.perf_counter() - began
 
 
-BENCHMARK = Benchmark(
+BENCHMARK = Study(
     "validate-scale",
     "Time of the validation of a trace against the number of entities.",
     _add_options,
-    _run,
+    lambda options: ((size, options.traces, options.seed) for size in options.sizes),
+    _measure,
+    numbers=(Number(EACH, by=("size",)), Number("_wrong", over=sum)),
+    bars=(
+        Limit("check_p95_ms.{last}", 10.0, False, "check_p95_ms at {last}"),  # DESIGN section 6
+        Limit("_wrong", 0.0, False, "wrong verdicts"),
+    ),
+    notes=(
+        "One check of a trace with up to five beliefs, goal, target and expectation, by the class that the "
+        "decision loop and the node use, on a hall of 40 x 40 m at 0.1 m. fresh: the first check on a new "
+        "grid, for which the connected floor is found anew. Full garbage collections are put off, as the goal "
+        "selector does. Half of the traces are spoiled in one of nine ways; a verdict is wrong where its code "
+        "is not that of the fault.",
+    ),
 )

@@ -1,0 +1,1 @@
+"""Studies, one per file; each module has a `BENCHMARK`."""

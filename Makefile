@@ -57,7 +57,7 @@ replay: setup ## play a recording through the running nodes: DATA=folder or bag
 	@test -n "$$DATA" || { echo "make replay: say which recording, such as DATA=path/to/folder" >&2; exit 2; }
 	@$(ENVIRONMENT) && exec python -m lodestar_eval.demo.replay "$$DATA" $${PERCEPTION:+--perception "$$PERCEPTION"}
 
-detector: setup ## put the detector NanoDet (COCO's 80 classes, Apache-2.0) at models/nanodet.onnx
+detector: setup ## put the detectors NanoDet and Objectron (Apache-2.0) into models/
 	@$(ENVIRONMENT) && exec python scripts/fetch_detector.py
 
 console: ## rebuild the console's page from src/lodestar_console/page (npm packages of its lock file)

@@ -72,6 +72,7 @@ _lodestar_environment() {
     export LODESTAR_CACHE_DIR="$LODESTAR_ROOT/.cache" # tables of the grammar
     export NUMBA_CACHE_DIR="$LODESTAR_ROOT/.cache/numba"
     export MPLCONFIGDIR="$LODESTAR_ROOT/.cache/matplotlib"
+    export YOLO_CONFIG_DIR="$LODESTAR_ROOT/.cache"
     export ROS_LOG_DIR="${ROS_LOG_DIR:-$LODESTAR_ROOT/out/log/ros}"
     export HF_HUB_OFFLINE=1 # no model comes from a hub
     if [ "${ROS_DISTRO:-}" = humble ]; then

@@ -1,7 +1,7 @@
-"""Run the tests marked `torch` in `.venv-torch`: `.venv` with torch and sentence-transformers added.
+"""Run the tests marked `torch` in `.venv-torch`: `.venv` with torch, sentence-transformers and Ultralytics added.
 
-`.venv` has neither, so `make test` skips the comparisons with them. Here no test may be skipped. Exit status 0 if all
-passed. Arguments are pytest's.
+`.venv` has none of them, so `make test` skips the comparisons with them. Here no test may be skipped. Exit status 0 if
+all passed. Arguments are pytest's.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def make_environment(checkout: Checkout) -> Path:
     """Return the interpreter of `.venv-torch`; build it if requirements/ or `.venv` has changed. Raises SetupError."""
     folder = checkout.root / ".venv-torch"
     python, stamp = folder / "bin" / "python", folder / "stamp"
-    files = [checkout.requirements / "torch.txt"] + ([checkout.local] if checkout.local.is_file() else [])
+    files = [checkout.requirements / name for name in ("torch.txt", "ultralytics.txt")]
+    files += [checkout.local] if checkout.local.is_file() else []
     key = digest([checkout.read_stamp("packages"), *(path.read_text() for path in files)])
     if stamp.is_file() and stamp.read_text() == key:
         return python
@@ -75,12 +76,15 @@ def run_tests(python: Path, arguments: Sequence[str]) -> str:
                 "-m",
                 "pytest",
                 "-q",
+                "-p",
+                "torchvision_operators",
                 "-m",
                 MARKS,
                 f"--junitxml={report}",
                 *(arguments or marked_files(("torch",))),
             ],
             cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{os.environ.get('PYTHONPATH', '')}"},
         )
         if status != 0:
             return f"pytest ended with status {status}"

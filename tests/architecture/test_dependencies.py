@@ -238,11 +238,10 @@ def test_the_licence_of_data_and_weights_is_named() -> None:
         for name in re.findall(r'"([a-z0-9]+(?:_[a-z0-9]+)*_(?:dev|7scenes|kth|changes|real))["/]', text)
     }
     assert len(read) > 8 and read <= named, read - named
-    package = re.search(
-        r'^PACKAGE = "(@?[^@"]+)@', (ROOT / "scripts/fetch_detector.py").read_text(), re.MULTILINE
-    )
+    fetched = (ROOT / "scripts/fetch_detector.py").read_text()
+    packages = re.findall(r'^ +"(@[^"]+/[^"@]+)@', fetched, re.MULTILINE)
     models = re.findall(r"^([\w-]+)", (ROOT / "requirements/models.txt").read_text(), re.MULTILINE)
-    assert package is not None and {package[1], *models} <= named
+    assert len(packages) == 2 and {*packages, *models} <= named
 
 
 def test_an_import_is_seen_where_it_stands() -> None:

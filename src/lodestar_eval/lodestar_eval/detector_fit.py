@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import expit, logit, ndtr, ndtri
 
 from lodestar.geometry.poses import wrap_angle
+from lodestar.perception.measured_noise import EVIDENCE_LEAST, Evidence
 from lodestar_eval.detector_sights import Sight, Sights, Stray
 
 SIZES = (0.0, 32.0, 64.0, 128.0, 256.0)  # pixels, lower edges of the bins of size
@@ -96,6 +98,30 @@ def fit(levels: Sights, strays: Sights, kinds: dict[str, str], source: str) -> F
         "stray_labels": dict(Counter(one.found for one in strays.strays).most_common()),
     }
     return Fitted(record, raw_seen, raw_hit)
+
+
+def fit_evidence(judged: Sequence[tuple[str, float, bool]], threshold: float) -> Evidence:
+    """Return the evidence of a network fitted to label, score and truth of its detections.
+
+    Logistic regression on the logit of the score, with an offset per label, normal around 0. threshold: the network's
+    own; there, a label without an offset is as likely true as not. Raises ValueError if none is true, or all are.
+    """
+    right = np.array([true for *_, true in judged], float)
+    if not len(right) or not 0.0 < right.mean() < 1.0:
+        raise ValueError("evidence needs true and false detections")
+    labels, own = [label for label, *_ in judged], sorted({label for label, *_ in judged})
+    scores = np.clip([score for _, score, _ in judged], EVIDENCE_LEAST, 1.0 - EVIDENCE_LEAST)
+    design = np.array([[label == one for one in own] for label in labels], float)
+    design = np.hstack([(logit(scores) - logit(threshold))[:, None], design])
+
+    def loss(values: np.ndarray) -> float:
+        logits = design @ values
+        return float((np.logaddexp(0.0, logits) - right * logits).sum() + 0.5 * (values[1:] ** 2).sum())
+
+    values = minimize(loss, np.eye(len(own) + 1)[0]).x.round(3).tolist()
+    level, prior = (round(float(one), 3) for one in (-values[0] * logit(threshold), logit(right.mean())))
+    seen = sorted({label for label, _, true in judged if true})
+    return Evidence(level, values[0], prior, dict(zip(own, values[1:])), seen)
 
 
 def _smoothed(seen: np.ndarray, hit: np.ndarray) -> np.ndarray:

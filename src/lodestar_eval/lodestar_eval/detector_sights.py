@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.geometry.boxes import box_iou
+from lodestar.models.kinship import same_kind
 from lodestar.perception.frames import Detection, Detector, RgbdFrame
 from lodestar.perception.measured_noise import WIDTH, view_change
+from lodestar.perception.onnx_detector import OnnxDetector
 from lodestar_eval.real_images.labels import STEP, FramePoints, LabelledRoom
 from lodestar_eval.tour import Tour, TourConfig
 from lodestar_sim.worlds.world import World
@@ -115,6 +117,39 @@ def recorded(
     return collected.sights()
 
 
+def judged(
+    room: LabelledRoom, frames: Iterator[RgbdFrame], detector: OnnxDetector, threshold: float
+) -> list[tuple[str, float, bool]]:
+    """Return label, score and truth of each detection in a recording.
+
+    True is the best detection of a labelled thing of its kind. Further ones, and those of unsure things, are left out,
+    and so are those of kinds without a labelled thing below the network's own threshold.
+    """
+    found = []
+    for frame in frames:
+        if frame.rgb is None:
+            continue
+        points, things = FramePoints(frame), (*room.things, *room.unsure)
+        own = [points.of(thing) for thing in things]
+        seen = [number for number, one in enumerate(own) if len(one) * STEP**2 >= _LEAST]
+        low = np.array([(points.columns[own[n]].min(), points.rows[own[n]].min()) for n in seen], float)
+        high = (
+            np.array([(points.columns[own[n]].max(), points.rows[own[n]].max()) for n in seen], float) + STEP
+        )
+        taken = set(range(len(room.things), len(things)))
+        for one in sorted(detector.find(frame.rgb), key=lambda one: -one.score):
+            corner, size = np.array([(one.box.x, one.box.y), (one.box.width, one.box.height)], float)
+            alike = np.array([same_kind(one.label, things[n].label) for n in seen], bool)
+            iou = alike * box_iou(low.reshape(-1, 2), high.reshape(-1, 2), corner, corner + size)
+            fits = seen[int(iou.argmax())] if iou.max(initial=0.0) >= MATCHED else None
+            tried = any(same_kind(one.label, thing.label) for thing in room.things)
+            if fits not in taken and (tried or one.score >= threshold):
+                found.append((one.label, one.score, fits is not None))
+            if fits is not None:
+                taken.add(fits)
+    return found
+
+
 def _view(frame: RgbdFrame, place: np.ndarray) -> tuple[float, float]:
     """Return `Sight.view` of a place (3,) in map."""
     x, y, z = frame.map_from_camera[:3, 3] - place
@@ -146,7 +181,8 @@ class _Collector:
         high = np.array([(c.max() + 1, r.max() + 1) for _, _, r, c, *_ in boxes], float).reshape(-1, 2)
         corner, far = _corners(detections)
         iou = box_iou(low[:, None], high[:, None], corner[None], far[None])
-        right = np.array([[kind == d.label for d in detections] for _, kind, *_ in boxes]).reshape(iou.shape)
+        right = np.array([[same_kind(kind, d.label) for d in detections] for _, kind, *_ in boxes])
+        right = right.reshape(iou.shape)
         taken: set[int] = set()
         for row in np.argsort(-iou.max(axis=1, initial=0.0)) if len(boxes) else []:
             name, kind, rows, _, distance, view = boxes[row]
@@ -162,7 +198,10 @@ class _Collector:
                 inside = np.concatenate([corner[best] - low[row], high[row] - far[best]]) / side
                 edges = tuple(round(float(value), 3) for value in inside)
                 sight = replace(
-                    sight, score=detections[best].score, found=detections[best].label, edges=edges
+                    sight,
+                    score=detections[best].score,
+                    found=kind if right[row, best] else detections[best].label,
+                    edges=edges,
                 )
             self._things.append(sight)
         if complete is not None:

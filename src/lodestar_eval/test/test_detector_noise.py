@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from lodestar.geometry.camera import PinholeCamera
+from lodestar.perception.found_things import FoundThing
 from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, SegmentedFrame, Vocabulary
 from lodestar.perception.measured_noise import MeasuredNoise, MissMemory
 from lodestar_eval.__main__ import EXIT_USAGE, main
 from lodestar_eval.benchmarks.detector_noise import _recall
 from lodestar_eval.coco_labels import COCO_OF, coco_class
-from lodestar_eval.detector_fit import DISTANCES, SIZES, fit
-from lodestar_eval.detector_sights import Sight, Sights, Stray, recorded, rendered
+from lodestar_eval.detector_fit import DISTANCES, SIZES, fit, fit_evidence
+from lodestar_eval.detector_sights import Sight, Sights, Stray, judged, recorded, rendered
 from lodestar_eval.real_images.labels import LabelledRoom, LabelledThing
 from lodestar_sim.worlds import world_from_spec
 from lodestar_sim.worlds.catalogue import CATALOGUE
@@ -67,14 +68,51 @@ class _Everything:
         return SegmentedFrame(stamp, np.zeros(rgb.shape[:2], np.uint16), found, "fake")
 
 
-def test_a_labelled_thing_in_a_frame_is_a_sight_and_nothing_else_is():
+def cup_in_view():
+    """Return a room of one cup, and a frame of it: pixels 60 to 90 by 40 to 60."""
     camera = PinholeCamera(160, 120, 100.0, 100.0, 79.5, 59.5)
     depth = np.full((120, 160), 3.0, np.float32)
     depth[40:60, 60:90] = 1.0
     frame = RgbdFrame(0.0, camera, depth, np.eye(4), rgb=np.zeros((120, 160, 3), np.uint8))
-    room = LabelledRoom(
-        "r", (LabelledThing("cup", np.array([-0.3, -0.3, 0.9]), np.array([0.3, 0.3, 1.1])),), (), np.eye(4)
-    )
+    cup = LabelledThing("cup", np.array([-0.3, -0.3, 0.9]), np.array([0.3, 0.3, 1.1]))
+    return LabelledRoom("r", (cup,), (), np.eye(4)), frame
+
+
+def test_evidence_is_fitted_to_the_chances_that_made_it():
+    rng, told = np.random.default_rng(5), []
+    for label, offset in (("cup", 2.0), ("chair", 0.0), ("bed", -1.0)):
+        scores = rng.uniform(0.05, 0.9, 4000)
+        odds = (scores / (1.0 - scores)) ** 2 * np.exp(offset)
+        told += [
+            (label, float(score), bool(true))
+            for score, true in zip(scores, rng.random(4000) < odds / (1 + odds))
+        ]
+    evidence = fit_evidence(told, 0.5)
+    for label, offset in (("cup", 2.0), ("chair", 0.0), ("bed", -1.0)):
+        assert evidence.logit(label, 0.3) == pytest.approx(2.0 * np.log(0.3 / 0.7) + offset, abs=0.25)
+    assert evidence.logit("not measured", 0.5) == pytest.approx(0.0, abs=1e-3)
+    share = np.mean([true for *_, true in told])
+    assert evidence.prior == pytest.approx(np.log(share / (1.0 - share)), abs=1e-3)
+    with pytest.raises(ValueError, match="true and false"):
+        fit_evidence([("cup", 0.3, False)], 0.5)
+
+
+def test_detections_of_a_recording_are_judged_by_its_labels():
+    room, frame = cup_in_view()
+    on, off = ImageBox(60, 40, 30, 20), ImageBox(0, 0, 20, 20)
+    found = [("mug", 0.3, on), ("cup", 0.6, on), ("cup", 0.2, off), ("bed", 0.5, off), ("bed", 0.3, off)]
+
+    class Found:
+        def find(self, rgb):
+            return [FoundThing(*one) for one in found]
+
+    # the mug is the cup again, and a faint bed where no bed is labelled says nothing
+    told = judged(room, iter([frame]), Found(), 0.4)
+    assert told == [("cup", 0.6, True), ("bed", 0.5, False), ("cup", 0.2, False)]
+
+
+def test_a_labelled_thing_in_a_frame_is_a_sight_and_nothing_else_is():
+    room, frame = cup_in_view()
     detector = _Everything(("cup", ImageBox(63, 40, 27, 20)), ("bed", ImageBox(0, 0, 20, 20)))
     sights = recorded(room, iter([frame]), detector, coco_class)
     (one,) = sights.things

@@ -66,7 +66,6 @@ class Inner:
             head.lrpc = object()
         self.model = [object(), head]
         self.names = dict(enumerate(weights.get("names", [])))
-        self.fused = False
         self._weights = weights
         if kind == "world":
             self.txt_feats = None
@@ -87,22 +86,23 @@ class YOLO:
     """Fake base class of all models."""
 
     def __init__(self, source: str) -> None:
-        CALLS.append(("open", type(self).__name__))
         self._weights = json.loads(Path(source).read_text())
-        self.model = Inner(self._weights)
+        kind = "closed" if Path(source).suffix == ".onnx" else self._weights["kind"]
+        self.__class__ = {"prompt": YOLOE, "free": YOLOE, "world": YOLOWorld}.get(kind, YOLO)
+        CALLS.append(("open", type(self).__name__))
+        self.model = Inner({**self._weights, "kind": kind})
         self.predictor = None
 
     @property
     def names(self) -> Any:
-        return self.model.names
+        names = self.model.names
+        return dict(enumerate(names)) if isinstance(names, list) else names
 
     def predict(self, image: np.ndarray, **options: Any) -> list[Any]:
-        """Return one box per name, each in its own column; fuses the prompts into the model, like the real package."""
+        """Return one box per name, each in its own column."""
         assert image.ndim == 3 and options["conf"] > 0
-        names = self.model.names
-        CALLS.append(("predict", tuple(names.values()) if isinstance(names, dict) else tuple(names)))
-        self.model.fused = True
-        return [_Result(dict(enumerate(names)) if isinstance(names, list) else names, image.shape)]
+        CALLS.append(("predict", tuple(self.names.values())))
+        return [_Result(self.names, image.shape)]
 
 
 class YOLOWorld(YOLO):
@@ -117,9 +117,6 @@ class YOLOE(YOLO):
 
     def set_classes(self, classes: list[str], embeddings: Tensor | None = None) -> None:
         assert self._weights["kind"] == "prompt", "Prompt-free model does not support setting classes."
-        assert not self.model.fused, (
-            "Class embeddings are fused; use an unfused YOLOE model to change classes."
-        )
         embeddings = self.model.get_text_pe(classes) if embeddings is None else embeddings
         assert embeddings.ndim == 3 and embeddings.shape[:2] == (1, len(classes))
         CALLS.append(("classes", tuple(classes)))

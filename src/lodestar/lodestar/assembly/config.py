@@ -94,8 +94,8 @@ class PerceptionConfig:
 
     # ground_truth: a simulator's label images; onnx, ultralytics: RGB; geometric: shapes in depth, without names
     adapter: str = "ground_truth"
-    # path of the network: an .onnx file for onnx, empty = that of `make detector`, packaged = ours for the simulator's
-    # buildings; .pt, .onnx, .engine for ultralytics
+    # path of the network: an .onnx file for onnx, or several with commas between them, empty = those of `make
+    # detector`, packaged = ours for the simulator's buildings; .pt, .onnx, .engine for ultralytics
     model: str = ""
     words: WordsConfig = field(default_factory=WordsConfig)  # that a detector with text prompts looks for
     # whether a vision model names what the detector cannot

@@ -41,9 +41,11 @@ if TYPE_CHECKING:
     from lodestar.perception.box_masks import BoxMasker
     from lodestar.perception.config import DescriberConfig, SignConfig
     from lodestar.perception.frames import Labeller
+    from lodestar.perception.fused_detector import FusedDetector
     from lodestar.perception.geometric import GeometricSegmenter
     from lodestar.perception.ground_truth import GroundTruthDetector
     from lodestar.perception.lookout import Lookout
+    from lodestar.perception.measured_noise import Evidence
     from lodestar.perception.onnx_detector import OnnxDetector
     from lodestar.perception.picture_config import PictureDetectorConfig, PicturesConfig
     from lodestar.perception.signs import SignReader
@@ -61,7 +63,8 @@ if TYPE_CHECKING:
 GOAL_SELECTOR_SEED = 0  # of the policy's random choices
 
 _log = logging.getLogger(__name__)
-FETCHED_DETECTOR = "models/nanodet.onnx"  # from `make detector`, in the folder where the stack is started
+# networks from `make detector`, in the folder where the stack is started
+FETCHED_DETECTOR = "models/nanodet.onnx,models/objectron.onnx"
 # value of `model` for the network shipped with Lodestar, trained on the simulator's buildings
 PACKAGED_NETWORK = "packaged"
 
@@ -100,22 +103,31 @@ def box_masker() -> BoxMasker:
 
 
 def color_detector(
-    config: PerceptionConfig | PictureDetectorConfig, *, checked: bool = True
-) -> OnnxDetector | UltralyticsDetector:
+    config: PerceptionConfig | PictureDetectorConfig,
+    *,
+    checked: bool = True,
+    evidence: dict[str, Evidence] | None = None,
+) -> OnnxDetector | FusedDetector | UltralyticsDetector:
     """Return the detector for colour images; its model is loaded with the first image. Raises ValueError for
     a bad `words.file`.
 
-    checked: raise DetectorUnavailable now if files or packages are missing, instead of with the first image.
+    checked: raise DetectorUnavailable now if files or packages are missing, instead of with the first image. evidence:
+    of the networks of a `FusedDetector`, None = the packaged one.
     """
+    from lodestar.perception.fused_detector import FusedDetector
     from lodestar.perception.lookout import read_words
     from lodestar.perception.onnx_detector import PACKAGED, OnnxDetector
     from lodestar.perception.ultralytics import UltralyticsDetector
 
-    detector: OnnxDetector | UltralyticsDetector
+    detector: OnnxDetector | FusedDetector | UltralyticsDetector
     words = read_words(config.words.file)[: config.words.limit]
     if config.adapter == "onnx":
-        packaged = config.model == PACKAGED_NETWORK
-        detector = OnnxDetector(PACKAGED if packaged else config.model or FETCHED_DETECTOR, config.onnx)
+        model = config.model or FETCHED_DETECTOR
+        if "," in model:
+            several = [one.strip() for one in model.split(",") if one.strip()]
+            detector = FusedDetector(several, config.onnx, evidence)
+        else:
+            detector = OnnxDetector(PACKAGED if model == PACKAGED_NETWORK else model, config.onnx)
     else:
         detector = UltralyticsDetector(config.model, config.ultralytics, words)
     if isinstance(config, PerceptionConfig) and config.boxes.enabled:

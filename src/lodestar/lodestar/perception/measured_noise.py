@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
@@ -22,7 +22,28 @@ _SAME_PLACE = 1.0  # m between two views of one object, which show different par
 _WAVES = 24  # of a random field; chosen: about normal, and cheap
 _STRAY_JUMP = 0.5  # m that a stray's place may lie behind the surface in view, for it to be in view; chosen
 _NORMAL = NormalDist()
+EVIDENCE_LEAST = 0.05  # least score of a detection that is evidence; chosen: below, boxes say nothing
 _OPEN = 1e-4  # least probability of a hit and of a miss, so that neither is certain
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Probabilities that a network's detections are true, by label and score, fitted by `detector-noise`.
+
+    level, slope: logit of the probability that a detection is true = level + slope * logit(score), plus the offset of
+    its label, if that was measured. prior: logit of the share of true detections. seen: labels with true detections.
+    """
+
+    level: float = 0.0
+    slope: float = 1.0
+    prior: float = 0.0
+    offsets: dict[str, float] = field(default_factory=dict)
+    seen: Sequence[str] = ()
+
+    def logit(self, label: str, score: float) -> float:
+        """Return the logit of the probability that a detection is true."""
+        score = min(max(score, EVIDENCE_LEAST), 1.0 - EVIDENCE_LEAST)
+        return self.level + self.slope * math.log(score / (1.0 - score)) + self.offsets.get(label, 0.0)
 
 
 @dataclass(frozen=True)
@@ -39,7 +60,8 @@ class MeasuredNoise:
     label. pairs: class -> labels that it is taken for. wrong_labels: those of all classes. edges: quantiles of the
     distance by which an edge of a detected box lies inside the object, as a share of the side. scores: quantiles of
     the confidence. strays: false detections per frame, with their labels and quantiles of their sizes. stray_shift:
-    change of the viewpoint over which a stray stays; 0 = each frame has its own.
+    change of the viewpoint over which a stray stays; 0 = each frame has its own. evidence: of each network of a
+    `FusedDetector`, by the name of its file.
     """
 
     source: str
@@ -60,6 +82,7 @@ class MeasuredNoise:
     pairs: dict[str, dict[str, float]] = field(default_factory=dict)
     wrong_labels: dict[str, float] = field(default_factory=dict)
     stray_labels: dict[str, float] = field(default_factory=dict)
+    evidence: dict[str, Evidence] = field(default_factory=dict)
 
     def chance(self, label: str, size: float, distance: float | None) -> float:
         """Return the probability that an object of this size (pixels) and distance (metres) is detected.
@@ -93,6 +116,7 @@ class MeasuredNoise:
                 **{name: float(record[name]) for name in _NUMBERS},
                 **{name: _weights(record.get(name, {})) for name in _WEIGHTS},
                 **{name: float(record.get(name, 0.0)) for name in ("shift", "stray_shift")},
+                "evidence": {str(name): Evidence(**one) for name, one in record.get("evidence", {}).items()},
                 "pairs": {str(kind): _weights(given) for kind, given in record.get("pairs", {}).items()},
             }
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -1,4 +1,4 @@
-"""Detector for networks in ONNX files, run by ONNX Runtime: NanoDet, YOLO and Panoptic-DeepLab. Needs no torch."""
+"""Detector for networks in ONNX files, run by ONNX Runtime: NanoDet, YOLO, RT-DETR, SSD, Panoptic-DeepLab. No torch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lodestar.perception.onnx_sessions import first_line, open_session
 
 #: Network for the simulator's buildings; the README.md beside it describes its data, training and scores.
 PACKAGED = Path(__file__).parent / "simulated_rooms" / "segmenter.onnx"
-_FETCH = "`make detector` puts NanoDet (COCO's 80 classes) at models/nanodet.onnx"
+_FETCH = "`make detector` puts NanoDet (COCO's 80 classes) and Objectron's SSD into models/"
 
 
 @dataclass(frozen=True)
@@ -151,14 +151,20 @@ def _load(path: Path, config: OnnxConfig) -> _Network:
         told = ", ".join(f"{one.name} {one.shape} {one.type}" for one in inputs)
         raise DetectorUnavailable(f"{path} reads {told}, not one image [1, 3, height, width] of floats")
     rows, columns = (side if isinstance(side, int) else config.image_size for side in inputs[0].shape[2:])
-    if inputs[0].shape[1] not in (3, None) and not isinstance(inputs[0].shape[1], str):
-        raise DetectorUnavailable(f"{path} reads images of {inputs[0].shape[1]} channels, not of 3")
+    batch, channels = inputs[0].shape[:2]
+    if (isinstance(batch, int) and batch != 1) or (isinstance(channels, int) and channels != 3):
+        raise DetectorUnavailable(f"{path} reads {batch} images of {channels} channels at once, not 1 of 3")
     dtype = np.dtype(np.float16 if "16" in inputs[0].type else np.float32)
     outputs = _run(session, inputs[0].name, np.zeros((1, 3, rows, columns), dtype))
     metadata = session.get_modelmeta().custom_metadata_map
     names = _names(path, metadata)
     try:
-        form = form_of([output.shape for output in outputs], (rows, columns), len(names) or None)
+        form = form_of(
+            [output.shape for output in outputs],
+            (rows, columns),
+            len(names) or None,
+            metadata.get("head", ""),
+        )
     except UnknownOutputs as error:
         raise DetectorUnavailable(f"{path} with {len(names) or 'no'} names of classes: {error}") from error
     if not names:

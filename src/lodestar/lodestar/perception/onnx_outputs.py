@@ -1,4 +1,4 @@
-"""Decoders of the outputs of networks: NanoDet, Panoptic-DeepLab, YOLO (boxes, boxes and masks, end to end).
+"""Decoders of the outputs of networks: NanoDet, Panoptic-DeepLab, SSD, YOLO (boxes, boxes and masks, end to end).
 
 The format is recognised by the shapes of the outputs alone. Every decoder returns boxes in pixels of the
 network's input.
@@ -22,8 +22,8 @@ STRIDES = (8, 16, 32, 64)
 _SHAPES = (
     "known are NanoDet (per stride [1, cells, classes] and [1, cells, 4 x bins], or both in one), YOLO "
     "([1, 4 + classes, boxes], with masks [1, 4 + classes + 32, boxes] and [1, 32, h, w]), YOLO end to end "
-    "([1, boxes, 6], or 38 with masks), and Panoptic-DeepLab ([1, 1 + classes, h, w], [1, 1, h, w], [1, 2, h, w], "
-    "and perhaps [1, attributes, h, w])"
+    "([1, boxes, 6], or 38 with masks), RT-DETR ([1, boxes, 6], or 4 + classes), SSD ([1, boxes, 4 + classes]), and "
+    "Panoptic-DeepLab ([1, 1 + classes, h, w], [1, 1, h, w], [1, 2, h, w], and perhaps [1, attributes, h, w])"
 )
 
 
@@ -45,11 +45,20 @@ class OutputForm(Protocol):
         """Return all boxes in the outputs, in pixels of the network's input, with masks if there are any."""
 
 
-def form_of(shapes: Sequence[tuple[int, ...]], size: tuple[int, int], classes: int | None) -> OutputForm:
+def form_of(
+    shapes: Sequence[tuple[int, ...]], size: tuple[int, int], classes: int | None, head: str = ""
+) -> OutputForm:
     """Return the decoder for outputs of these shapes. Raises UnknownOutputs.
 
-    size: (height, width) of the input. classes: number of names, None = unknown.
+    size: (height, width) of the input. classes: number of names, None = unknown. head: name of the last layer from the
+    metadata, "" = unknown; by shape alone, RT-DETR cannot be told from YOLO end to end and SSD.
     """
+    if len(shapes) == 1 and len(shapes[0]) == 3 and classes is not None:
+        is_best = head == "RTDETRDecoder" and shapes[0][2] == 6
+        if head == "SSD" and shapes[0][2] == 4 + classes:
+            return Ssd(classes)
+        if is_best or shapes[0][2] == 4 + classes != 6:
+            return RtDetr(size, classes, is_best)
     for make in (_nanodet, _nanodet_in_one, _end_to_end, _yolo, _panoptic):
         form = make(list(shapes), size, classes)
         if form is not None:
@@ -114,6 +123,18 @@ class Yolo:
 
 
 @dataclass(frozen=True)
+class Ssd:
+    """Decoder of [1, N, 4 + classes]: centre, size, class scores, as `scripts/tflite_to_onnx.py` writes them."""
+
+    classes: int
+    image = InputForm((127.5,) * 3, (127.5,) * 3, stretched=True)
+    overlaps = True
+
+    def boxes(self, outputs: Sequence[np.ndarray]) -> Boxes:
+        return Yolo(self.classes, 0).boxes([outputs[0].transpose(0, 2, 1)])
+
+
+@dataclass(frozen=True)
 class YoloEndToEnd:
     """Decoder of [1, N, 6 + K]: corners, score, class, K weights of prototypes; without duplicate boxes."""
 
@@ -128,6 +149,29 @@ class YoloEndToEnd:
         kinds = np.where((table[:, 5] >= 0) & (table[:, 5] < self.classes), table[:, 5], -1.0).astype(int)
         scores = np.where(kinds >= 0, table[:, 4], np.nan)  # a class number below 0 is no detection
         return Boxes(table[:, :4], scores, kinds, table[:, 6:], _maps(outputs, self.prototypes))
+
+
+@dataclass(frozen=True)
+class RtDetr:
+    """Decoder of RT-DETR: centre and size as shares of the input, and the best score and its class: [1, N, 6].
+
+    is_best: false for files of older releases, which hold the scores of all classes: [1, N, 4 + classes]. Source:
+    `RTDETRDecoder` and `RTDETRPredictor` of Ultralytics.
+    """
+
+    size: tuple[int, int]
+    classes: int
+    is_best: bool
+    image = InputForm(stretched=True)
+    overlaps = False
+
+    def boxes(self, outputs: Sequence[np.ndarray]) -> Boxes:
+        table = outputs[0][0]
+        center, half = table[:, :2], table[:, 2:4] / 2.0
+        corners = np.hstack([center - half, center + half]) * np.array(self.size[::-1] * 2, np.float32)
+        if self.is_best:
+            return YoloEndToEnd(self.classes, 0).boxes([np.hstack([corners, table[:, 4:]])[None]])
+        return _best(corners, table[:, 4:])
 
 
 def _nanodet(shapes: list[tuple[int, ...]], size: tuple[int, int], classes: int | None) -> OutputForm | None:

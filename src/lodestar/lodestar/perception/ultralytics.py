@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -39,7 +40,6 @@ _ERRORS = (
     ImportError,
 )
 RETRY = 10.0  # s, by image stamps, between two attempts to load the model; chosen: an attempt takes seconds
-_WITH_PROMPTS = (".pt", ".yaml")  # file types that can take prompts; an exported model has its words built in
 
 
 class UltralyticsDetector:
@@ -49,8 +49,8 @@ class UltralyticsDetector:
     description (.yaml) with random weights. words: prompts for weights that take prompts, until `look_for` sets
     others.
 
-    New words are set in a second copy of the model, which replaces the one in use between two images: prompts are
-    fused into the weights when a model first runs, so they cannot be changed in place.
+    New words are set in a second copy of the model, which replaces the one in use between two images: images are read
+    while the words are encoded.
     """
 
     def __init__(
@@ -82,8 +82,10 @@ class UltralyticsDetector:
     def _package(self) -> Any:
         """Return the package ultralytics, after importing torchvision, which it needs.
 
-        Raises DetectorUnavailable.
+        Unless the user has set it otherwise, the package may not install others while it runs. Raises
+        DetectorUnavailable.
         """
+        os.environ.setdefault("YOLO_AUTOINSTALL", "false")
         try:
             import_module("torchvision")
             return import_module("ultralytics")
@@ -104,7 +106,7 @@ class UltralyticsDetector:
     def _known_vocabulary(self) -> Vocabulary:
         if self._vocabulary is None:
             self._spare = self._open()
-            is_open = _takes_prompts(self._spare, self._source)
+            is_open = _takes_prompts(self._spare)
             self._vocabulary = Vocabulary(() if is_open else self._names_of(self._spare), is_open)
         return self._vocabulary
 
@@ -146,19 +148,11 @@ class UltralyticsDetector:
             return self._model
 
     def _open(self) -> Any:
-        """Return the model opened from its file, as an instance of the class of its family.
-
-        The package cannot always tell the family by the file's name.
-        """
+        """Return the model opened from its file; the package chooses its class, but for descriptions of RT-DETR."""
         self.check()
         package = self._package()
-        name = Path(self._source).name
-        family = "YOLOE" if "yoloe" in name else "YOLOWorld" if "world" in name else "YOLO"
         try:
-            model = getattr(package, family)(self._source)
-            head = type(_head_of(model)).__name__
-            wanted = "YOLOE" if head.startswith("YOLOE") else "YOLOWorld" if head == "WorldDetect" else family
-            return model if wanted == family else getattr(package, wanted)(self._source)
+            return (package.RTDETR if "rtdetr" in Path(self._source).name else package.YOLO)(self._source)
         except _ERRORS as error:
             raise DetectorUnavailable(f"{self._source} cannot be loaded: {error}") from error
 
@@ -249,7 +243,7 @@ def _head_of(model: Any) -> Any:
     return layers[-1] if layers is not None else None
 
 
-def _takes_prompts(model: Any, source: str) -> bool:
+def _takes_prompts(model: Any) -> bool:
     """Return whether the model takes words as prompts; prompt-free and exported models have fixed words."""
-    is_free = hasattr(_head_of(model), "lrpc") or "-pf" in Path(source).stem
-    return hasattr(model, "set_classes") and Path(source).suffix in _WITH_PROMPTS and not is_free
+    head = _head_of(model)
+    return type(head).__name__.startswith(("YOLOE", "WorldDetect")) and not hasattr(head, "lrpc")

@@ -16,9 +16,10 @@ def write_network(
     metadata: dict[str, str] | None = None,
     dtype: int = onnx.TensorProto.FLOAT,
     channels: int = 3,
+    batch: int = 1,
 ) -> Path:
-    """Write a network that reads [1, channels, *size] and returns these arrays."""
-    image = helper.make_tensor_value_info("images", dtype, [1, channels, *size])
+    """Write a network that reads [batch, channels, *size] and returns these arrays."""
+    image = helper.make_tensor_value_info("images", dtype, [batch, channels, *size])
     nodes, made, constants = [], [], []
     for index, array in enumerate(outputs):
         constants.append(numpy_helper.from_array(array.astype(np.float32), f"array{index}"))

@@ -48,6 +48,18 @@ def test_masks_of_prototypes_fill_their_boxes_in_part(tmp_path):
     assert detection.pixel_count == pytest.approx(40 * 80, rel=0.06)
 
 
+@pytest.mark.parametrize("is_best", [True, False])
+def test_boxes_of_rt_detr_are_shares_of_a_stretched_image(tmp_path, is_best):
+    boxes = np.array([(0.5, 0.5, 0.25, 0.5), (0.25, 0.25, 0.5, 0.5), (0.5, 0.5, 0.2, 0.2)])
+    rest = np.array([(0.9, 2), (0.7, 0), (0.1, 1)]) if is_best else np.diag([0.7, 0.1, 0.9])[[2, 0, 1]]
+    metadata = {**names(3), **({"head": "RTDETRDecoder"} if is_best else {})}
+    path = write_network(tmp_path / "n.onnx", [np.hstack([boxes, rest])[None]], metadata=metadata)
+    first, second = OnnxDetector(path).find(IMAGE)  # 160 x 120, without padding
+    assert (first.label, second.label) == ("thing 2", "thing 0") and first.score == pytest.approx(0.9)
+    assert (first.box.x, first.box.y, first.box.width, first.box.height) == (60, 30, 40, 60)
+    assert (second.box.x, second.box.y, second.box.width, second.box.height) == (0, 0, 80, 60)
+
+
 def test_a_missing_network_says_how_to_get_one(tmp_path):
     with pytest.raises(DetectorUnavailable, match=r"no network at .*nanodet.onnx: `make detector`"):
         OnnxDetector(tmp_path / "nanodet.onnx").check()
@@ -73,6 +85,9 @@ BAD = {
     ),
     "another form": (
         lambda path: write_network(path, [np.zeros((1, 1000))], metadata=names(2)), r"\(1, 1000\) are of no known form"
+    ),
+    "two images at once": (
+        lambda path: write_network(path, [yolo_output([], 2)], metadata=names(2), batch=2), "reads 2 images of 3"
     ),
     "one channel": (lambda path: write_network(path, [yolo_output([], 2)], channels=1), "1 channels"),
     "whole numbers": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 import time
@@ -76,7 +77,7 @@ def test_closed_and_prompt_free_weights_keep_their_own_words(calls, tmp_path, na
 def test_weights_under_another_name_are_told_by_their_head(calls, tmp_path, kind, family):
     detector = UltralyticsDetector(weights(tmp_path, "eyes.pt", kind), words=("desk",))
     assert detector.vocabulary.is_open and labels(detector) == {"desk"}
-    assert [argument for name, argument in calls if name == "open"] == ["YOLO", family]
+    assert [argument for name, argument in calls if name == "open"] == [family]
 
 
 @pytest.mark.parametrize(("name", "kind"), [("yoloe-11s-seg.pt", "prompt"), ("yolov8s-world.pt", "world")])
@@ -172,6 +173,17 @@ def test_images_are_read_with_the_former_words_while_new_ones_are_encoded(calls,
         assert labels(slow) in ({"desk"}, {"desk", "fire extinguisher"}), "whole sets only"
         time.sleep(0.001)
     assert labels(slow) == {"desk", "fire extinguisher"}
+
+
+@pytest.mark.parametrize(("chosen", "kept"), [(None, "false"), ("true", "true")])
+def test_the_package_installs_no_others_unless_the_user_lets_it(calls, tmp_path, monkeypatch, chosen, kept):
+    monkeypatch.setenv("YOLO_AUTOINSTALL", "")
+    if chosen is None:
+        monkeypatch.delenv("YOLO_AUTOINSTALL")
+    else:
+        monkeypatch.setenv("YOLO_AUTOINSTALL", chosen)
+    UltralyticsDetector(weights(tmp_path)).check()
+    assert os.environ["YOLO_AUTOINSTALL"] == kept
 
 
 def test_prompts_that_cannot_be_encoded_leave_those_of_before_and_say_what_to_do(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from lodestar_eval.detector_sights import Sight, Sights
 
 _LEAST_SIZE = 16.0  # pixels, least size of an object in the tables; chosen: smaller ones are rarely detected
+_THRESHOLDS = {"objectron": 0.5}  # of a network's publisher, by the name of its file: MediaPipe's graph
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -39,17 +41,30 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
     from lodestar.assembly import parts
+    from lodestar.perception.config import OnnxConfig
     from lodestar.perception.frames import DetectorUnavailable
+    from lodestar.perception.measured_noise import EVIDENCE_LEAST
+    from lodestar.perception.onnx_detector import OnnxDetector
     from lodestar_eval.benchmarks.real_images import open_labelled
     from lodestar_eval.coco_labels import COCO_OF, coco_class
-    from lodestar_eval.detector_fit import fit
-    from lodestar_eval.detector_sights import Sights, recorded, rendered
+    from lodestar_eval.detector_fit import fit, fit_evidence
+    from lodestar_eval.detector_sights import Sights, judged, recorded, rendered
     from lodestar_eval.real_images.robot import robot_config
     from lodestar_sim.worlds import WorldError, world_from_spec
 
     room, recording = open_labelled(options.data, options.labels)
+    config = robot_config(options.model or parts.FETCHED_DETECTOR).perception
+    evidence = {}
     try:
-        detector = parts.color_detector(robot_config(options.model).perception)
+        for model in filter(None, config.model.split(",") if "," in config.model else ()):
+            onnx = OnnxConfig(confidence=EVIDENCE_LEAST)
+            network = parts.color_detector(replace(config, model=model.strip(), onnx=onnx))
+            assert isinstance(network, OnnxDetector)
+            name = Path(model.strip()).stem
+            threshold = _THRESHOLDS.get(name, OnnxConfig().confidence)
+            evidence[name] = fit_evidence(judged(room, recording.frames(), network, threshold), threshold)
+            progress(f"{model}: evidence of {room.name}")
+        detector = parts.color_detector(config, evidence=evidence or None)
         named = partial(coco_class, names=detector.vocabulary.names)
     except DetectorUnavailable as error:
         raise BadOptions(str(error)) from error
@@ -78,6 +93,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         f"rendered views of {options.worlds}, seeds {options.seeds.values[0]} to {options.seeds.values[-1]}"
     )
     fitted = fit(real, simulated, COCO_OF, source)
+    fitted.record["evidence"] = {name: asdict(one) for name, one in evidence.items()}
     (folder / "measured.json").write_text(json.dumps(fitted.record, indent=1) + "\n", encoding="utf-8")
     return _result(fitted, real, simulated)
 

@@ -221,7 +221,7 @@ def test_an_expert_that_goes_by_another_name_than_its_spec_is_not_made() -> None
 _ITS_OWN = re.compile(
     r"lodestar/experts/|_expert_node\.py|"
     r"assembly/profiles\.py|"  # contains former names of parameters
-    r"lodestar_eval/(benchmarks/coverage|reference|exploration)\.py"  # benchmarks of the frontier expert
+    r"lodestar_eval/(studies/coverage|reference|exploration)\.py"  # studies of the frontier expert
 )
 
 

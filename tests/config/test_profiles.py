@@ -66,7 +66,7 @@ def fits(value: object, default: object) -> bool:
     return isinstance(value, str)  # texts, paths and enumeration names
 
 
-ADDITIONS = ("language_model", "nanodet", "network")  # loaded after the profile of any use
+ADDITIONS = ("language_model", "measured", "nanodet", "network")  # loaded after the profile of any use
 OF_GO2 = ("go2_rehearsal", "go2_webrtc")  # loaded after go2.yaml
 OF_ISAAC = ("isaac_go2_ros2",)  # loaded after isaac.yaml
 PLAYED = StackOptions(robot="go2_protocol")  # loads go2_protocol.yaml after the simulator's profile

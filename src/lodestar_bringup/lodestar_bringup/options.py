@@ -12,7 +12,12 @@ SLAM = ("none", "slam_toolbox")
 ROBOTS = ("sim", "go2_protocol", "isaac_bridge")
 BRIDGES = ("lodestar", "isaac_go2_ros2")
 DRIVERS = ("go2_base", "webrtc", "external")
-PERCEPTION = ("profile", "nanodet", "network")  # all but "profile" have a profile of their name in config/
+PERCEPTION = (
+    "profile",
+    "nanodet",
+    "network",
+    "measured",
+)  # all but "profile" have a profile of their name in config/
 NAVIGATORS = ("sim", "nav2", "external")
 
 
@@ -37,7 +42,8 @@ class StackOptions:
     # driver
     driver: str = "go2_base"
     # profile: the detector of the use's profile; nanodet: NanoDet on colour images, from `make detector`; network:
-    # the packaged network for the simulator's buildings, on its colour images
+    # the packaged network for the simulator's buildings, on its colour images; measured: the simulator's labels with
+    # the errors that NanoDet was measured to make
     perception: str = "profile"
     robot_topics: str = ""  # namespace of the robot's own topics; "" = none, as on a Go2
     namespace: str = ""  # namespace of every node and relative topic

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from lodestar.geometry.boxes import box_iou
 from lodestar.mapping.instances.records import Instance, InstanceDelta
-from lodestar.perception.frames import Detection, SegmentedFrame
+from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 from lodestar_eval.instance_truth import TrueInstances
 
 THRESHOLDS = (0.25, 0.5)  # bounds on 3D box IoU
@@ -116,10 +116,10 @@ class IdentityWatch:
         resolve: Callable[[int], int],
     ) -> None:
         """Add a frame. shown: object id of each detection, 0 = none."""
-        by_key = {(d.box, d.pixel_count, d.caption): which for d, which in zip(detections, shown)}
+        by_key = {_key(d.box, d.pixel_count): which for d, which in zip(detections, shown)}
         largest: dict[int, tuple[int, int]] = {}
         for seen in delta.observations:
-            which = by_key.get((seen.box, seen.pixel_count, seen.caption), 0)
+            which = by_key.get(_key(seen.box, seen.pixel_count), 0)
             self._pixels[seen.instance_id][which] += seen.pixel_count
             if which:
                 largest[which] = max(largest.get(which, (0, 0)), (seen.pixel_count, seen.instance_id))
@@ -147,6 +147,11 @@ class IdentityWatch:
         for instance, pixels in self._pixels.items():
             total[resolve(instance)].update(pixels)
         return {i: total[i].most_common(1)[0][0] if total[i] else 0 for i in instances}
+
+
+def _key(box: ImageBox, pixels: int) -> tuple[int, ...]:
+    """Return what identifies a mask in its frame: an observation's box has an outline, its detection's has none."""
+    return box.x, box.y, box.width, box.height, pixels
 
 
 def score(

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lodestar.assembly import parts
+from lodestar.assembly.config import SemanticVoxelsConfig
+from lodestar.geometry.camera import PinholeCamera
 from lodestar.mapping.instances.records import CaptionVote, Instance, InstanceDelta, Observation
-from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
+from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, SegmentedFrame
 from lodestar_eval.__main__ import main
 from lodestar_eval.instance_metrics import Counts, IdentityWatch, f1, masks_of, score
 from lodestar_eval.instance_truth import SeenParts, TrueInstances
@@ -88,6 +91,21 @@ def test_an_id_that_changes_is_a_switch_unless_it_was_merged():
     assert watch.objects_of([1, 3], resolve) == {1: 5, 3: 5}
 
 
+def test_a_map_s_observations_are_recognised_as_the_frame_s_masks():
+    """A map gives its observations outlines, which the detections do not have."""
+    labels, depth = np.zeros((120, 160), np.uint16), np.full((120, 160), 2.0, np.float32)
+    labels[40:80, 50:90] = 1
+    seen = (Detection(1, "chair", "red chair", 1.0, ImageBox(50, 40, 40, 40), 1600),)
+    frame = RgbdFrame(1.0, PinholeCamera(160, 120, 120.0, 120.0, 80.0, 60.0), depth, np.eye(4))
+    voxels, watch = parts.voxel_map(SemanticVoxelsConfig()), IdentityWatch()
+    delta = voxels.fuse(frame, SegmentedFrame(1.0, labels, seen))
+    assert delta.observations[0].box.outline
+    watch.add(delta, seen, [5], voxels.resolve)
+    assert watch.sightings == 1 and watch.objects_of([delta.observations[0].instance_id], voxels.resolve) == {
+        1: 5
+    }
+
+
 def test_a_mask_shows_the_object_of_most_of_its_pixels():
     labels = np.zeros((4, 4), np.uint16)
     labels[:2], labels[3] = 40, 7
@@ -103,17 +121,17 @@ def test_a_tour_shows_the_truth_of_what_the_camera_sees(monkeypatch):
     tour = Tour(
         world_from_spec("apartment", 3), 3, TourConfig(limit=4.0, frame_interval=1.0, width=160, height=120)
     )
-    parts = SeenParts(max(tour.world.labels()))
+    seen = SeenParts(max(tour.world.labels()))
     frames = list(tour.frames())
     assert len(frames) >= 4 and frames[-1].image.stamp <= 4.2
     for frame in frames:
-        parts.add(frame)
+        seen.add(frame)
         both = (frame.depth < 5.0) & (frame.image.depth > 0)
         assert np.median(np.abs(frame.depth - frame.image.depth)[both]) < 0.03
         assert ((frame.ids > 0) == (frame.image.labels > 0)).all()
-    seen = parts.result()
-    assert len(seen.ids) >= 3
-    for identity, low, high in zip(seen.ids, seen.low, seen.high):
+    result = seen.result()
+    assert len(result.ids) >= 3
+    for identity, low, high in zip(result.ids, result.low, result.high):
         thing = next((t for t in tour.world.objects if t.id == identity), None)
         if thing is not None:
             true_low, true_high = tour.world.box(thing)

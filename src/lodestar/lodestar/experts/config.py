@@ -117,8 +117,8 @@ class LastSeenGoalConfig:
 class SemanticMapConfig:
     """Parameters for choosing the entity of the map that fits the task."""
 
-    # least unknown share of the square SEMANTIC_MAP_SURROUNDINGS around a promising entity; chosen
-    unknown_share: float = 0.08
+    # least probability that a neighbour beside a promising entity was overlooked (SEMANTIC_MAP_SURROUNDINGS); chosen
+    overlooked: float = 0.15
     prefilter_from: int = 400  # entities from which RoboAtlas eq. 18 reduces their number; chosen
     likely: LikelyConfig = field(default_factory=LikelyConfig)
     last_seen: LastSeenGoalConfig = field(default_factory=LastSeenGoalConfig)

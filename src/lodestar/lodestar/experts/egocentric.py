@@ -40,6 +40,7 @@ from lodestar.models.english import with_article
 from lodestar.models.kinship import same_kind
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.perception.segments import is_crowded, is_everywhere
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState
 
@@ -117,8 +118,9 @@ class EgocentricExpert:
         self._mirror = mirror
 
     def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
-        """Set the current view; a view older than the last one is ignored."""
-        if self._frame is not None and frame.stamp < self._frame.stamp:
+        """Set the current view. A view older than the last one is ignored, and so is one of a failing detector."""
+        is_old = self._frame is not None and frame.stamp < self._frame.stamp
+        if is_old or is_crowded(segmented) or is_everywhere(segmented):
             return
         self._frame, self._picture = frame, None
         self._directions.set_view(frame)

@@ -53,6 +53,11 @@ class LikelyPlaces:
         """Record a view from this (4, 4) pose (optical frame): its cells count as looked at."""
         self._floor.add_view(map_from_camera, camera, stamp)
 
+    def missed(self, request: ProposalRequest, kind: str, mirror: SceneMirror | None) -> np.ndarray:
+        """Return the probability, (rows, columns) float32, that all views missed a thing of this kind in a cell."""
+        self._floor.begin(request, mirror)
+        return self._floor.missed(kind)
+
     def propose(
         self, expert: str, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror
     ) -> Proposal | None:
@@ -138,13 +143,12 @@ class LikelyPlaces:
         )
 
 
-def unknown_share(grid: OccupancyGrid2D, box_min: np.ndarray, box_max: np.ndarray, reach: float) -> float:
-    """Return the share of unknown cells in the horizontal area of a box, grown by `reach` metres; cells
-    outside the grid are unknown.
+def mean_within(left: np.ndarray, grid: OccupancyGrid2D, low: np.ndarray, high: np.ndarray) -> float:
+    """Return the mean of `LookedAt.missed`, (rows, columns), over the floor in a rectangle with the corners low and
+    high, (2+,) metres; cells outside the grid count 1.
     """
-    low = grid.cells_of(np.array([box_min[:2] - reach]))[0]
-    high = grid.cells_of(np.array([box_max[:2] + reach]))[0] + 1
-    area = int(np.prod(high - low))
-    top, left = np.maximum(low, 0)
-    window = grid.cells[top : max(int(high[0]), 0), left : max(int(high[1]), 0)]
-    return 1.0 - int((window >= 0).sum()) / max(area, 1)
+    first, last = grid.cells_of(np.array([low[:2], high[:2]])) + np.array([[0], [1]])
+    window = left[max(first[0], 0) : max(last[0], 0), max(first[1], 0) : max(last[1], 0)]
+    outside = int(np.prod(last - first)) - window.size
+    floor = window[window > 0.0]
+    return (float(floor.sum()) + outside) / max(len(floor) + outside, 1)

@@ -12,7 +12,7 @@ from lodestar.experts.config import SemanticMapConfig
 from lodestar.experts.descriptions import DescriptionMemory, SceneDescription
 from lodestar.experts.facing_places import FacingPlace, place_to_face
 from lodestar.experts.last_seen_goals import LastSeenGoals
-from lodestar.experts.likely_places import LikelyPlaces, unknown_share
+from lodestar.experts.likely_places import LikelyPlaces, mean_within
 from lodestar.experts.protocol import PlaceMemory, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach
 from lodestar.experts.tasks import TaskWatch
@@ -36,7 +36,9 @@ SEMANTIC_MAP_TOP_N = 5  # candidates that are tried, best first (RoboAtlas eq. 2
 # score per metre of path; chosen: of two equal matches the nearer one is preferred
 SEMANTIC_MAP_DISTANCE_WEIGHT = 0.01
 SEMANTIC_MAP_PROMISING_CONFIDENCE = 0.55  # factor of the confidence of a promising entity's proposal; chosen
-# metres, half side of the square around a promising entity that must be partly unknown; chosen
+# score of a relation from which a view from nearer may make it true: boxes of things seen in part are too small; chosen
+SEMANTIC_MAP_HALF_TRUE = 0.4
+# metres around a promising entity within which a named neighbour may have been overlooked; chosen
 SEMANTIC_MAP_SURROUNDINGS = 1.5
 SEMANTIC_MAP_TARGET_SIMILARITY = 0.3  # delta_T of RoboAtlas eq. 18, a cosine; chosen
 SEMANTIC_MAP_NEIGHBOR_SIMILARITY = 0.3  # delta_N of RoboAtlas eq. 18, a cosine; chosen
@@ -194,7 +196,8 @@ class SemanticMapExpert:
     ) -> Proposal | Rejection:
         assert self._grid is not None
         accepted = [c for c in choices if self._is_accepted(c)]
-        promising = [c for c in choices if c not in accepted and self._is_promising(c, entities)]
+        left = self._left(request, [c for c in choices if c not in accepted], entities)
+        promising = [c for c in choices if left.get(c.entity_id, 0.0) >= self.config.overlooked]
         if not accepted and not promising:
             return self._reject(request, RejectionReason.NO_PROPOSAL, self._nearest(choices, entities))
         reach = Reach(self._grid, request.robot_pose, self.config.reach)
@@ -212,7 +215,7 @@ class SemanticMapExpert:
                 options.append((worth, choice, viewpoint))
             if options:
                 _, choice, viewpoint = max(options, key=lambda option: option[0])
-                return self._proposal(request, reach, choice, viewpoint, entities, group is accepted)
+                return self._proposal(request, reach, choice, viewpoint, entities, left.get(choice.entity_id))
         reason = RejectionReason.NO_VIEWPOINT if accepted else RejectionReason.NO_PROPOSAL
         return self._reject(request, reason, "; ".join(failures))
 
@@ -247,19 +250,32 @@ class SemanticMapExpert:
         age = now - entity.last_seen
         return self._priors.of(entity.label).chance_to_stay(age) if math.isfinite(age) else 1.0
 
-    def _is_promising(self, choice: _Choice, entities: Mapping[int, Entity]) -> bool:
-        """Return whether observing the candidate from nearer may confirm it: the entity itself matches, and
-        its surroundings are unknown.
+    def _left(
+        self, request: ProposalRequest, choices: Sequence[_Choice], entities: Mapping[int, Entity]
+    ) -> dict[int, float]:
+        """Return by entity id, for candidates that match by themselves, the probability that what is missing around
+        them is there: that the neighbours that the task names (else any target) were overlooked so far, or that a
+        relation which is half true is.
         """
-        assert self._grid is not None
-        refused = (
-            choice.judgement.by != OfflineReasoner.name and choice.judgement.confidence < SEMANTIC_MAP_UNSURE
-        )
-        if choice.candidate.semantic_score < self.config.query.promising or refused:
-            return False
-        entity = entities[choice.entity_id]
-        unknown = unknown_share(self._grid, entity.box_min, entity.box_max, SEMANTIC_MAP_SURROUNDINGS)
-        return unknown >= self.config.unknown_share
+        hopeful = [c for c in choices if c.candidate.semantic_score >= self.config.query.promising]
+        hopeful = [
+            c
+            for c in hopeful
+            if c.judgement.by == OfflineReasoner.name or c.judgement.confidence >= SEMANTIC_MAP_UNSURE
+        ]
+        grid, (target, *others) = self._grid, request.step.graphs[0].variables
+        if not hopeful or grid is None:
+            return {}
+        kinds = {one.category for one in others or [target]}
+        maps = [self._likely.missed(request, kind, self._mirror) for kind in kinds]
+        boxes = [(entities[c.entity_id].box_min, entities[c.entity_id].box_max) for c in hopeful]
+        around = SEMANTIC_MAP_SURROUNDINGS
+        found = {}
+        for c, (low, high) in zip(hopeful, boxes):
+            true = min(c.candidate.predicate_scores.values(), default=0.0)
+            missed = max(mean_within(left, grid, low - around, high + around) for left in maps)
+            found[c.entity_id] = max(missed, true if true >= SEMANTIC_MAP_HALF_TRUE else 0.0)
+        return found
 
     def _prefilter(self, graphs: Sequence[QueryGraph], entities: Mapping[int, Entity]) -> dict[int, Entity]:
         """Return the entities whose embedding is near that of the target or of a neighbour phrase (eq. 18),
@@ -291,9 +307,10 @@ class SemanticMapExpert:
         choice: _Choice,
         viewpoint: FacingPlace | AnswerPose,
         entities: Mapping[int, Entity],
-        accepted: bool,
+        left: float | None,
     ) -> Proposal:
-        candidate, judgement = choice.candidate, choice.judgement
+        """Return the proposal to go to an entity. left: `_left` of one that is not accepted, None = accepted."""
+        candidate, judgement, accepted = choice.candidate, choice.judgement, left is None
         entity = entities[candidate.entity_id]
         score = choice.score if accepted else SEMANTIC_MAP_PROMISING_CONFIDENCE * candidate.semantic_score
         by_model = judgement.rationale if judgement.by != OfflineReasoner.name else ""
@@ -312,7 +329,7 @@ class SemanticMapExpert:
             evidence_entities=(entity.id, *others),
             evidence_keyframes=tuple(view.keyframe_id for view in entity.views if view.keyframe_id)[:3],
             stamp=entity.last_seen,
-            chance=confidence * self._standing(entity, request.stamp),
+            chance=_given(confidence, left) * self._standing(entity, request.stamp),
             seconds=reach.seconds(goal, viewpoint.path_length, verifies=True),
         )
 
@@ -345,6 +362,14 @@ class SemanticMapExpert:
 
     def _reject(self, request: ProposalRequest, reason: RejectionReason, message: str) -> Rejection:
         return Rejection(self.name, request.epoch, reason, message)
+
+
+def _given(prior: float, left: float | None) -> float:
+    """Return the probability that a candidate is the target, given that its neighbours were not seen.
+
+    left: probability that they are there and were overlooked (`_left`), None = they were seen.
+    """
+    return prior if left is None else prior * left / max(prior * left + 1.0 - prior, 1e-9)
 
 
 def _going(entity: Entity, length: float, accepted: bool) -> str:

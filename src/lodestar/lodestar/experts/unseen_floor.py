@@ -14,9 +14,18 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.config import LookConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Step
+from lodestar.language.query_graph import QueryGraph
 from lodestar.models.category_priors import prior_of
+from lodestar.models.kinship import same_kind
 from lodestar.perception.eyes import EYES_RATE, Eyes, eyes_of
 from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import Entity, EntityState
+
+UNSEEN_BESIDE = 1.5  # m around a thing that may be the target within which its named neighbours stand; chosen
+UNSEEN_MISSED = 0.5  # probability of a miss from which a named neighbour is looked for there; chosen
+# chance of the best view below which a neighbour is not looked for, as it would take too many views; chosen
+UNSEEN_HOPE = 0.1
+UNSEEN_ALIKE = 4  # things that may be the target, from more of which none is searched beside; chosen
 
 
 class UnseenFloor:
@@ -59,25 +68,67 @@ class UnseenFloor:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return `LookedAt.missed` for the request that was begun, restricted to its scope's rooms; and the chances
         (`view_chances`) by which it was computed.
+
+        Floor beside a thing that may be the target is 1 where a neighbour that the step names was probably missed.
         """
         chances = self.chances(request)
         left, closest = self.looked.missed(self._limits.range, chances)
+        left[self._beside(request.step, grid, mirror) & (left > 0.0)] = 1.0
         inside = rooms_mask(request.step.scope, grid, mirror)
         return (left if inside is None else np.where(inside, left, np.float32(0.0))), closest, chances
+
+    def _beside(self, step: Step, grid: OccupancyGrid2D, mirror: SceneMirror | None) -> np.ndarray:
+        """Return (rows, columns) bool of the floor beside the few things that may be the target, where views so far
+        have missed a named neighbour with a probability of UNSEEN_MISSED or more.
+        """
+        near = np.zeros(grid.cells.shape, np.bool_)
+        named = {one.category for graph in step.graphs[:1] for one in graph.variables[1:]}
+        chances = {kind: kind_chances(self._eyes, kind, self._limits.range) for kind in named}
+        kinds = [kind for kind, chance in chances.items() if chance.mean(axis=0).max() >= UNSEEN_HOPE]
+        found = _like_the_target(step.graphs[0], mirror) if kinds and mirror is not None else []
+        if not 0 < len(found) <= UNSEEN_ALIKE:
+            return near
+        for one in found:
+            corners = grid.cells_of(
+                np.array([one.box_min[:2] - UNSEEN_BESIDE, one.box_max[:2] + UNSEEN_BESIDE])
+            )
+            (top, left), (bottom, right) = np.maximum(corners, 0)
+            near[top : bottom + 1, left : right + 1] = True
+        return near & (np.max([self.missed(kind) for kind in kinds], axis=0) >= UNSEEN_MISSED)
 
     def chances(self, request: ProposalRequest) -> np.ndarray:
         """Return `view_chances` for a request."""
         return view_chances(self._eyes, request.step, self._limits.range)
 
+    def missed(self, kind: str) -> np.ndarray:
+        """Return the probability, (rows, columns) float32, that all views missed a thing of this kind in a cell."""
+        return self.looked.missed(self._limits.range, kind_chances(self._eyes, kind, self._limits.range))[0]
+
+
+def _like_the_target(graph: QueryGraph, mirror: SceneMirror) -> list[Entity]:
+    """Return the things on the map of the kind and look of the target."""
+    looks = {p.value.casefold() for p in graph.predicates if p.name == "HasAttribute" and p.arguments == (0,)}
+    return [
+        one
+        for one in mirror.entities.values()
+        if one.state is not EntityState.ARCHIVED
+        and same_kind(one.label, graph.target.category)
+        and looks <= set(one.caption.casefold().split())
+    ]
+
 
 def view_chances(eyes: Eyes, step: Step, reach: float) -> np.ndarray:
-    """Return the chances (cases, bins) that a view from each distance (`TRIAL_EDGES`) shows the thing of a step.
+    """Return `kind_chances` for the thing of a step."""
+    if not step.graphs:  # nothing to be detected: the floor itself is explored
+        return np.full((1, len(TRIAL_EDGES)), EYES_RATE)
+    return kind_chances(eyes, step.graphs[0].target.category, reach)
+
+
+def kind_chances(eyes: Eyes, kind: str, reach: float) -> np.ndarray:
+    """Return the chances (cases, bins) that a view from each distance (`TRIAL_EDGES`) shows a thing of this kind.
 
     reach: metres, the largest distance of a view.
     """
-    if not step.graphs:  # nothing to be detected: the floor itself is explored
-        return np.full((1, len(TRIAL_EDGES)), EYES_RATE)
-    kind = step.graphs[0].target.category
     size, edges = prior_of(kind).size, np.minimum(TRIAL_EDGES, reach)
     middles = (edges + np.concatenate([[0.5], edges[:-1]])) / 2.0
     return eyes.cases(kind, size, middles.tolist())

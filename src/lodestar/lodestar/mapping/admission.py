@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.perception.segments import SEGMENTS_MOST, is_crowded, is_everywhere
 from lodestar.timing.stamps import SAME_MOMENT
 
 _IDENTITY = np.eye(3)
@@ -26,6 +27,8 @@ class RejectReason(Enum):
     NO_DEPTH = "no valid depth"
     LABEL_SHAPE = "labels have another shape than the depth"
     UNKNOWN_LABEL = "a label value has no detection"
+    TOO_MANY = f"more than {SEGMENTS_MOST} detections: is the detector's threshold too low?"
+    EVERYWHERE = "detections with one label fill the image: does the detector work?"
     LABEL_VALUE = "two detections share a label value, or one has none of 1 to 65535"
 
 
@@ -71,12 +74,15 @@ def _is_rigid(pose: np.ndarray) -> bool:
 def label_lookup(frame: RgbdFrame, segmented: SegmentedFrame) -> np.ndarray:
     """Return (65536,) int32: label value -> index of the detection, -1 = background.
 
-    Raises FrameRejected for segments of another stamp or shape, or with values without a detection.
+    Raises FrameRejected for segments of another stamp or shape, with values without a detection, or that no working
+    detector returns.
     """
     if not abs(segmented.stamp - frame.stamp) <= SAME_MOMENT:
         raise FrameRejected(RejectReason.STAMP_MISMATCH)
     if segmented.labels.shape != frame.depth.shape or segmented.labels.dtype != np.uint16:
         raise FrameRejected(RejectReason.LABEL_SHAPE)
+    if is_crowded(segmented):
+        raise FrameRejected(RejectReason.TOO_MANY)
     lookup = np.full(65536, -2, np.int32)
     lookup[0] = -1
     for place, detection in enumerate(segmented.detections):
@@ -87,6 +93,8 @@ def label_lookup(frame: RgbdFrame, segmented: SegmentedFrame) -> np.ndarray:
     most = int(segmented.labels.max(initial=0))
     if (lookup[: most + 1] == -2).any() and _any_unknown(segmented.labels, lookup):
         raise FrameRejected(RejectReason.UNKNOWN_LABEL)
+    if is_everywhere(segmented):
+        raise FrameRejected(RejectReason.EVERYWHERE)
     return lookup
 
 

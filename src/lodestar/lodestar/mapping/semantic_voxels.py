@@ -130,9 +130,7 @@ class SemanticVoxelMap:
             with self._lock:
                 lookup = self._admit(frame, self._last_fused, segmented)
                 segmented, repairs = clean_segments(segmented)
-                if repairs:
-                    self.repaired += repairs
-                    lookup = label_lookup(frame, segmented)
+                self.repaired += repairs
                 self._last_fused = frame.stamp
                 map_from_odom = self._locate(frame)
                 voxels_from_camera = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -11,6 +12,13 @@ from numba import njit
 from lodestar.geometry.boxes import box_iou
 from lodestar.models.lexicon import load_lexicon
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
+
+# most detections of a frame of a working detector; chosen: above the default limits of the detectors
+SEGMENTS_MOST = 256
+# Masks of one label that together fill this share of the image are not of a working detector; chosen: from a metre
+# away the floor alone fills a fifth of it
+SEGMENTS_REPEATED = 4
+SEGMENTS_SHARE = 0.9
 
 
 @dataclass(frozen=True)
@@ -99,6 +107,19 @@ def _duplicates(detections: tuple[Detection, ...], share: float) -> dict[int, in
             more = found[more]
         found[fewer] = more
     return found
+
+
+def is_crowded(frame: SegmentedFrame) -> bool:
+    """Return whether a frame has more detections than a working detector returns."""
+    return len(frame.detections) > SEGMENTS_MOST
+
+
+def is_everywhere(frame: SegmentedFrame) -> bool:
+    """Return whether several masks of one label fill about the whole image."""
+    for label, masks in Counter(d.label for d in frame.detections).most_common(1):
+        values = [d.label_value for d in frame.detections if d.label == label]
+        return masks >= SEGMENTS_REPEATED and bool(np.isin(frame.labels, values).mean() >= SEGMENTS_SHARE)
+    return False
 
 
 def filter_segments(frame: SegmentedFrame, rule: SegmentFilter) -> SegmentedFrame:

@@ -42,7 +42,7 @@ def default_schedule() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class SelectionConfig:
-    """Names of the policy, its features and its reward; see ADR 0017 for the choice of the reward."""
+    """Names of the policy, its features and its reward (docs/how-to/choose-and-train-the-policy.md)."""
 
     policy: str = "bandit"  # one of policy_names() (RoboAtlas Algorithm 2)
     features: str = "iv_a"  # one of FEATURE_SETS (RoboAtlas IV-A)

@@ -88,7 +88,7 @@ class RewardModel(Protocol):
 class DirectiveReward:
     """Reward of eq. 5: weighted context features, and the success of the directive (Table I)."""
 
-    decay = 0.0  # as in eq. 5: only the turn that succeeded is paid (ADR 0017)
+    decay = 0.0  # as in eq. 5: only the turn that succeeded is paid
     max_empty = 0
     mask_after = 0
 

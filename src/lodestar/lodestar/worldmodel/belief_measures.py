@@ -1,4 +1,7 @@
-"""Geometric measures that tell whether a believed relation between entities holds (VLM-DEWM eq. 9, D.2)."""
+"""Geometric measures that tell whether a believed relation between entities holds (VLM-DEWM D.2).
+
+Boxes are measured, not the paper's Gaussians (eq. 9, B.14): docs/adr/0101-fuse-observations-at-their-points.md.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ from lodestar.geometry.boxes import box_distance
 from lodestar.scene.records import Entity, EntityState
 from lodestar.worldmodel.records import Belief, entity_name
 
-CHI_SQUARE = 11.34  # limit of eq. 9: 3 degrees of freedom at 0.99 (VLM-DEWM B.5 leaves it open; ours)
 NEAR = 2.0  # m between boxes, d_near of VLM-DEWM D.2; queries ask for less (ours)
 CONTACT = 0.3  # m from a support's top up to an object on it, epsilon_contact of D.2 (ours)
-SLACK = 0.3  # m by which a box may stick out of the box that it is on or in (ours)
+SLACK = 0.3  # m by which a box may stick out of the box that it is on (ours)
+WITHIN = 0.05  # m by which a centre may lie outside the box that it is in; measured (ADR 0101)
 MAX_RELATIONS = 8  # maximum number of related neighbours
 _OF_THINGS = ("On", "Inside", "NextTo")
 
@@ -69,24 +72,8 @@ def relations_of(
 
 
 def _near(one: Entity, other: Entity) -> Measure:
-    """Return the measure of nearness: the gap between the boxes.
-
-    Objects whose Gaussian envelopes overlap also count as near (eq. 9).
-    """
-    gap = float(box_distance(one.box_min, one.box_max, other.box_min, other.box_max))
-    if gap > NEAR and _touching(one, other):
-        gap = NEAR
-    return Measure(gap, NEAR)
-
-
-def _touching(one: Entity, other: Entity) -> bool:
-    offset = np.asarray(other.mean) - np.asarray(one.mean)
-    spread = np.asarray(one.covariance) + np.asarray(other.covariance)
-    try:
-        distance = float(offset @ np.linalg.solve(spread, offset))
-    except np.linalg.LinAlgError:
-        return False
-    return 0.0 <= distance <= CHI_SQUARE
+    """Return the measure of nearness: the gap between the boxes."""
+    return Measure(float(box_distance(one.box_min, one.box_max, other.box_min, other.box_max)), NEAR)
 
 
 def _on(one: Entity, other: Entity) -> Measure:
@@ -108,9 +95,9 @@ def _below(one: Entity, other: Entity) -> Measure:
 
 
 def _inside(one: Entity, other: Entity) -> Measure:
-    """Return the measure of "inside": the box of `one` lies within the box of `other` (eq. D.2)."""
-    out = np.maximum(np.asarray(other.box_min) - one.box_min, np.asarray(one.box_max) - other.box_max)
-    return Measure(float(out.max()), SLACK)
+    """Return the measure of "inside": how far the centre of `one` lies outside the box of `other`."""
+    out = np.maximum(np.asarray(other.box_min) - one.mean, np.asarray(one.mean) - other.box_max)
+    return Measure(float(out.max()), WITHIN)
 
 
 def _beside(one: Entity, other: Entity) -> float:

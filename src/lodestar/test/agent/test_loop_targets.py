@@ -31,6 +31,10 @@ from lodestar.agent.errands.commands import (
 from lodestar.agent.errands.errand import LOOP_MAX_VIEWPOINTS, LOOP_SECOND_VIEWPOINTS, LOOP_UNSURE_VIEWPOINTS
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Rejection, RejectionReason
+from lodestar.geometry.poses import planar_transform
+from lodestar.grid.config import LookConfig
+from lodestar.perception.frames import ImageBox
+from lodestar.scene.records import View
 from lodestar.selection.baselines import SingleExpert
 from lodestar.selection.context import FEATURES
 from lodestar.selection.decisions import Outcome
@@ -426,3 +430,30 @@ def test_a_search_that_runs_out_of_time_tells_where_one_was_last_seen_if_the_rob
     assert world.result.error_code is ErrorCode.TIME_LIMIT
     assert ("last seen here 40 seconds ago" in world.result.error_msg) == arrives
     assert "The time limit of" in world.result.error_msg
+
+
+def viewed_from(*places: tuple[float, float], stamp: float = 1.0) -> tuple[View, ...]:
+    """Return views from these places, metres."""
+    return tuple(View(stamp, planar_transform(x, y, 0.0), ImageBox(0, 0, 9, 9)) for x, y in places)
+
+
+@pytest.mark.parametrize(
+    "eyes, views, success",
+    [
+        ("nanodet", viewed_from((7.0, 3.0), (6.0, 5.0)), True),  # from two sides, long ago
+        ("nanodet", viewed_from((6.0, 5.0), (6.1, 5.1)), False),  # from one, where a false detection stays
+        ("nanodet", viewed_from((7.0, 3.0), (6.0, 5.0), stamp=-60.0), False),  # before it was asked
+        ("", viewed_from((7.0, 3.0), (6.0, 5.0)), False),  # a detector that misses nothing
+    ],
+)
+def test_a_thing_that_is_seldom_seen_from_near_is_claimed_if_it_was_seen_from_two_sides(eyes, views, success):
+    """Face its place, which is not seen to be empty; the detector shows nothing there."""
+    world = World(sees=False, config=replace(World().config, look_limits=LookConfig(eyes=eyes)))
+    world.mirror.put(entity(7, *TARGET.mean[:2], "white sink", last_seen=1.0, views=views))
+    world.targets.scores[7] = 0.9
+    world.answers["semantic_map"] = towards_target
+    world.step = 0.5
+    world.speed = 0.2  # it arrives longer after the last sight than a sight on the way counts
+    world.loop.start(find("white sink"), 0.0)
+    world.run(400.0)
+    assert world.result.success is success, world.result.report

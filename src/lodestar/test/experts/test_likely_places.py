@@ -9,7 +9,7 @@ import pytest
 from expert_worlds import CAMERA, camera_pose, furnished, request, thing
 
 from lodestar.experts.config import LikelyConfig
-from lodestar.experts.likely_places import unknown_share
+from lodestar.experts.likely_places import mean_within
 from lodestar.experts.protocol import Proposal, RejectionReason
 from lodestar.experts.semantic_map import SemanticMapConfig, SemanticMapExpert
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -138,7 +138,10 @@ def test_the_chance_is_of_the_floor_that_the_goals_heading_shows(monkeypatch):
     assert 0.0 < 1.5 * narrow.chance < wide.chance
 
 
-def test_what_lies_off_the_grid_is_unknown():
+def test_what_lies_off_the_grid_counts_as_overlooked():
     grid = furnished()
-    assert unknown_share(grid, np.zeros(3), np.ones(3), 0.0) == 0.0
-    assert unknown_share(grid, np.full(3, 20.0), np.full(3, 21.0), 1.0) == 1.0
+    left = np.full(grid.cells.shape, 0.25, np.float32)
+    assert mean_within(left, grid, np.zeros(3), np.ones(3)) == pytest.approx(0.25)
+    assert mean_within(left, grid, np.full(3, 19.0), np.full(3, 22.0)) == 1.0
+    left[grid.occupied] = 0.0  # no floor
+    assert mean_within(left, grid, *grid.points_of(np.array([[0, 0], [3, 3]]))) <= 0.25

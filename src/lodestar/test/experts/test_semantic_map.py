@@ -8,13 +8,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from expert_worlds import camera_pose, furnished, red_chair, request, thing
+from expert_worlds import CAMERA, camera_pose, furnished, red_chair, request, thing
 
+from lodestar.experts.config import LikelyConfig
 from lodestar.experts.protocol import Proposal, RejectionReason
 from lodestar.experts.semantic_map import SemanticMapConfig, SemanticMapExpert
+from lodestar.grid.config import LookConfig
 from lodestar.grid.footprint import footprint_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.success_pose import is_facing
+from lodestar.language.directive import Item
+from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.mirror import SceneMirror
@@ -138,6 +142,40 @@ def test_a_chair_whose_surroundings_are_unknown_is_worth_a_closer_look():
     assert expert_of(blue, grid=unknown).propose(request(START, red_chair("NextTo"))).reason is (
         RejectionReason.NO_PROPOSAL
     )
+
+
+@pytest.mark.parametrize(
+    "eyes, views, closer", [("nanodet", 4, True), ("nanodet", 90, False), ("", 4, False)]
+)
+def test_a_chair_beside_which_the_desk_may_have_been_overlooked_is_worth_a_closer_look(eyes, views, closer):
+    """NanoDet seldom sees a desk; after many views from other places it would have been seen."""
+    looks = LookConfig(eyes=eyes)
+    config = SemanticMapConfig(likely=LikelyConfig(look_limits=looks))
+    chair = thing(1, *CHAIR, "red chair")
+    expert = expert_of(chair, config=config)
+    x, y = CHAIR
+    for k in range(views):
+        angle = 2.0 * math.pi * k / views
+        for distance in (1.2, 2.0) if views > 1 else (2.0,):
+            pose = camera_pose(x - distance * math.cos(angle), y - distance * math.sin(angle), angle)
+            expert.add_view(pose, CAMERA, 0.1 * k)
+    answer = expert.propose(request(START, red_chair("NextTo")))
+    assert isinstance(answer, Proposal) is closer, answer
+    if closer:
+        assert 0.0 < answer.chance < answer.confidence
+
+
+def test_a_lamp_whose_foot_was_not_seen_is_worth_a_closer_look_on_the_desk_and_not_far_above_it():
+    desk = thing(2, *CHAIR, "brown desk", size=1.0)
+    lamp = QueryVariable("lamp", "lamp")
+    graph = QueryGraph((lamp, QueryVariable("desk", "desk")), (Predicate("On", (0, 1)),))
+    for foot, closer in ((1.21, True), (1.6, False)):
+        low = thing(1, *CHAIR, "lamp", size=0.1)
+        up = np.array([0.0, 0.0, foot])
+        high = replace(low, mean=low.mean + up, box_min=low.box_min + up, box_max=low.box_max + up)
+        expert = expert_of(desk, high, grid=furnished(desk))
+        answer = expert.propose(request(START, Item(((graph,),))))
+        assert (isinstance(answer, Proposal) and "going closer" in answer.rationale) is closer, answer
 
 
 def test_archived_things_are_gone():

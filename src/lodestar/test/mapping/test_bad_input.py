@@ -11,14 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lodestar.geometry.poses import planar_transform
-from lodestar.mapping.instances.segment_filter import (
-    SEGMENT_FILTER_DETECTIONS,
-    Repair,
-    clean_segments,
-    clean_text,
-)
+from lodestar.mapping.instances.segment_filter import Repair, clean_segments, clean_text
 from lodestar.mapping.semantic_voxels import FrameRejected, RejectReason, SemanticVoxelMap, VoxelConfig
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
+from lodestar.perception.segments import SEGMENTS_MOST
 
 
 def consistent(voxels: SemanticVoxelMap) -> None:
@@ -110,6 +106,12 @@ def spoil(frame, segmented, how):
         return frame, each(pixel_count=-(10**9)) if segmented.stamp % 2 else each(pixel_count=10**12)
     if how == "crowd":
         return frame, replace(crowd(segmented.labels, 10_000), stamp=segmented.stamp)
+    if how == "one label":
+        values = 1 + np.arange(segmented.labels.size) * 4 // segmented.labels.size
+        labels = values.reshape(segmented.labels.shape).astype(np.uint16)
+        quarter = ImageBox(0, 0, labels.shape[1], labels.shape[0] // 4)
+        found = tuple(Detection(k, "chair", "chair", 0.9, quarter, labels.size // 4) for k in range(1, 5))
+        return frame, replace(segmented, labels=labels, detections=found)
     raise ValueError(how)
 
 
@@ -130,6 +132,8 @@ REFUSED = {
     "camera": RejectReason.CAMERA,
     "old": RejectReason.STALE,
     "endless": RejectReason.STALE,
+    "crowd": RejectReason.TOO_MANY,
+    "one label": RejectReason.EVERYWHERE,
 }
 OF_DEPTH = {
     "color size", "depth size", "depth nan", "depth infinite", "pose far", "map far", "pose nan", "pose stretched",
@@ -143,7 +147,6 @@ REPAIRED = {
     "score": Repair.SCORE_CLIPPED,
     "box": Repair.BOX_CLIPPED,
     "pixel count": Repair.BOX_CLIPPED,
-    "crowd": Repair.DETECTION_DROPPED,
 }
 
 
@@ -188,7 +191,6 @@ def test_a_detection_that_can_be_put_right_is_and_that_is_counted(world, how):
         assert 0 <= o.box.x <= o.box.x + o.box.width <= world.camera.width
         assert 0 <= o.box.y <= o.box.y + o.box.height <= world.camera.height
         assert 0 <= o.pixel_count <= world.camera.width * world.camera.height
-    assert len(delta.observations) <= SEGMENT_FILTER_DETECTIONS
     consistent(voxels)
 
 
@@ -238,15 +240,26 @@ def test_a_good_frame_is_passed_on_as_it_is(world):
     assert same is segmented and not repairs
 
 
-def test_the_surest_detections_are_kept_of_too_many(monkeypatch):
-    monkeypatch.setattr("lodestar.mapping.instances.segment_filter.SEGMENT_FILTER_DETECTIONS", 2)
-    labels = np.zeros((10, 10), np.uint16)
-    labels[0, :5] = [1, 2, 3, 4, 5]
-    found = tuple(
-        Detection(value, "a", "a", score, ImageBox(0, 0, 1, 1), 1)
-        for value, score in zip(range(1, 6), (0.1, 0.9, 0.5, 0.8, 0.2))
-    )
-    clean, repairs = clean_segments(SegmentedFrame(0.0, labels, found))
-    assert [d.label_value for d in clean.detections] == [2, 4]
-    assert sorted(set(clean.labels.ravel().tolist())) == [0, 2, 4]
-    assert repairs[Repair.DETECTION_DROPPED] == 3
+def fronts(count: int, share: float) -> SegmentedFrame:
+    """Return `count` cabinet fronts that fill a share of the image, above its floor."""
+    labels = np.zeros((100, 120), np.uint16)
+    rows = round(100 * share)
+    labels[:rows] = 1 + np.arange(120) * count // 120
+    box = ImageBox(0, 0, 120 // count, rows)
+    found = [Detection(1 + k, "cabinet", "cabinet", 0.9, box, box.width * rows) for k in range(count)]
+    return SegmentedFrame(1.0, labels, tuple(found))
+
+
+@pytest.mark.parametrize(("count", "share"), [(3, 1.0), (8, 0.85)])
+def test_things_that_fill_an_image_are_taken_if_they_are_few_or_show_the_floor(box_world, count, share):
+    frame, _ = box_world([]).frame(1.0, *pose_at(0))
+    camera = replace(frame.camera, width=120, height=100)
+    frame = replace(frame, camera=camera, depth=np.full((100, 120), 1.0, np.float32), rgb=None)
+    assert len(SemanticVoxelMap().fuse(frame, fronts(count, share)).observations) == count
+
+
+def test_as_many_detections_as_are_permitted_are_taken(world):
+    frame, segmented = world.frame(1.0, *pose_at(0))
+    voxels = SemanticVoxelMap()
+    voxels.fuse(frame, replace(crowd(segmented.labels, SEGMENTS_MOST), stamp=1.0))
+    assert voxels.revision == 1 and not voxels.rejected

@@ -75,12 +75,6 @@ def test_a_refused_belief_says_by_how_much_it_fails(world):
     assert verdict.excess == pytest.approx(gap - 2.0)
 
 
-def test_a_box_that_is_far_but_as_uncertain_is_near(world):
-    # by eq. 9, 17 m are 2.7 sigma
-    world.entities[4] = replace(world.entities[4], covariance=np.eye(3) * 40.0)
-    assert TraceValidator(world).check(trace_to(beliefs=(on(3, 4, "Near"),))).accepted
-
-
 def test_an_old_trace_is_stale_and_one_from_the_future_too(world):
     validator = TraceValidator(world, ValidationConfig(max_age=5.0))
     assert validator.check(trace_to(), now=16.0).code is TraceError.STALE

@@ -145,8 +145,8 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace | int:
     add("--out", type=Path, default=Path("out/demo"), metavar="FOLDER", help="default out/demo")
     add(
         "--perception", choices=PERCEPTION, default=PERCEPTION[0],
-        help="profile (default): the simulator's labels; on its colour images, nanodet: NanoDet (make detector); "
-        "network: the packaged network",
+        help="profile (default): the simulator's labels; measured: with the errors that NanoDet was measured to make; "
+        "on its colour images, nanodet: NanoDet (make detector); network: the packaged network",
     )  # fmt: skip
     add(
         "--console", choices=("auto", "on", "off"), default="auto",

@@ -24,7 +24,12 @@ from lodestar_eval.registry import Table
 from lodestar_eval.report import finite_or_none, markdown_table, number
 
 FILM = "run.gif"
-_NAMERS = {"profile": "the simulator's labels", "nanodet": "NanoDet", "network": "the packaged network"}
+_NAMERS = {
+    "measured": "the simulator's labels, with the errors that NanoDet was measured to make",
+    "profile": "the simulator's labels",
+    "nanodet": "NanoDet",
+    "network": "the packaged network",
+}
 _UNITS = ("m", "s", "mib")  # at the end of names in the summary
 _TARGET_COLOR = (214, 69, 69)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from lodestar.agent.activities.activity import Activity, Tools
@@ -9,7 +11,7 @@ from lodestar.agent.activities.count_recall import CountRecall
 from lodestar.agent.activities.go_to import RoomSearch
 from lodestar.agent.decisions.admission import FRONTIER
 from lodestar.agent.errands.run import EXPLORE, DirectiveRun
-from lodestar.agent.errands.words import counted, explored_in_words, inventory, name_of
+from lodestar.agent.errands.words import counted, explored_in_words, inventory, name_of, unseen
 from lodestar.agent.facts.config import LOOP_FRESH_LOOKS, LOOP_RETRY_INTERVAL
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.rooms import rooms_mask
@@ -91,6 +93,10 @@ class Exploration(Activity):
             return
         if self._answer is None:
             self._tools.steps.succeed(run, told)
+            return
+        blind = unseen(run, self._tools.context, math.inf)  # older looks count
+        if blind is not None:
+            self._tools.steps.fail(run, *blind)
             return
         listed = self._answer.of(run)
         if listed is not None:

@@ -9,10 +9,9 @@ from lodestar.agent.activities.search_ends import SearchBounds, ShutWay, ShutWay
 from lodestar.agent.decisions.admission import PLACE
 from lodestar.agent.decisions.approach import Arrival
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.words import counted, give_up, given_up, gone, not_found
+from lodestar.agent.errands.words import counted, give_up, given_up, gone, not_found, unseen
 from lodestar.agent.facts.config import LOOP_THINKING_PATIENCE
 from lodestar.agent.facts.errors import ErrorCode
-from lodestar.agent.facts.times import NEVER
 from lodestar.experts.absence import AbsenceJudge, SearchBelief
 from lodestar.experts.absence_bounds import ABSENCE_UNSURE
 from lodestar.language.directive import EVERY
@@ -123,7 +122,7 @@ class Search(Activity):
                 return True
         if not self._weighs(run) or view.accepted or given_up(run, context, view) is not None:
             return False
-        if any(proposal.entity_id for proposal in proposals) or self._blind_for(run):
+        if any(proposal.entity_id for proposal in proposals) or self._unseen(run):
             return False
         goals = [np.asarray(proposal.goal, np.float64) for proposal in proposals]
         weighed = self._judge.weigh(run.step, context.facts, context.searched, goals)
@@ -167,8 +166,8 @@ class Search(Activity):
         context = self._tools.context
         assert run.check is not None
         run.check.belief = belief
-        words = not_found(run, context, view)
-        self._tools.steps.fail(run, *(given_up(run, context, view) or (ErrorCode.TARGET_NOT_FOUND, words)))
+        absent = ErrorCode.TARGET_NOT_FOUND, not_found(run, context, view)
+        self._tools.steps.fail(run, *(given_up(run, context, view) or self._unseen(run) or absent))
 
     def explored(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """Handle the end of exploration: wait for late experts, retry targets that were given up, continue on
@@ -210,11 +209,10 @@ class Search(Activity):
         else:
             if run.check is not None:
                 run.check.belief = self._belief(run)
-            blind = self._blind_for(run)
-            if run.errand.gone and not blind and not view.accepted:
+            if run.errand.gone and not self._unseen(run) and not view.accepted:
                 code, message = gone(run, tools.context)
             else:
-                code, message = give_up(run, tools.context, admission, view, blind)
+                code, message = give_up(run, tools.context, admission, view)
             if run.errand.found_here:
                 message = f"Found {run.errand.found_here} of {run.step.count} that were asked for. {message}"
             tools.steps.fail(run, code, message)
@@ -231,11 +229,6 @@ class Search(Activity):
             run.errand.idle_since = None
         return bool(behind)
 
-    def _blind_for(self, run: DirectiveRun) -> float:
-        """Return the seconds since any object was seen, if longer than `scene_patience`; else 0."""
+    def _unseen(self, run: DirectiveRun) -> tuple[ErrorCode, str] | None:
         context = self._tools.context
-        newest = max(
-            (context.facts.last_seen(entity) for entity in context.facts.entities.values()), default=NEVER
-        )
-        silence = context.facts.stamp - max(newest, run.begun_stamp)
-        return silence if silence > context.config.scene_patience else 0.0
+        return unseen(run, context, context.config.scene_patience)

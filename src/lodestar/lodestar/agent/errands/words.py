@@ -143,12 +143,9 @@ _ARM = 0.4  # metres from a reachable cell of the robot's centre within which fl
 
 
 def give_up(
-    run: DirectiveRun, context: LoopContext, admission: Admission, view: TargetView, blind: float = 0.0
+    run: DirectiveRun, context: LoopContext, admission: Admission, view: TargetView
 ) -> tuple[ErrorCode, str]:
-    """Return code and message for a search that explored everything reachable.
-
-    blind: seconds without any observation, if that makes the search invalid; else 0.
-    """
+    """Return code and message for a search that explored everything reachable."""
     target = run.step.target or run.directive.text
     known = context.search.accepted(view)
     if known and admission.rejection(SEMANTIC_MAP) is RejectionReason.NO_VIEWPOINT:
@@ -159,14 +156,26 @@ def give_up(
     fitting = given_up(run, context, view)
     if fitting is not None:
         return fitting
-    if blind > 0.0:
-        return (
-            ErrorCode.NO_EXPERT,
-            f"Nothing was seen for {blind:.0f} s, so that the search for {target!r} says nothing: do perception, "
-            "semantic_voxels and scene_dictionary run, and does the camera send images?",
-        )
     begin = "Everything reachable is explored and no"
-    return ErrorCode.TARGET_NOT_FOUND, not_found(run, context, view, begin)
+    blind = unseen(run, context, context.config.scene_patience)
+    return blind or (ErrorCode.TARGET_NOT_FOUND, not_found(run, context, view, begin))
+
+
+def unseen(run: DirectiveRun, context: LoopContext, patience: float) -> tuple[ErrorCode, str] | None:
+    """Return code and message if the search says nothing: if no object was seen for longer than `patience`, seconds,
+    or if there are images and none ever showed one. Else None.
+    """
+    facts = context.facts
+    newest = max((facts.last_seen(entity) for entity in facts.entities.values()), default=NEVER)
+    silence = facts.stamp - max(newest, run.begun_stamp)
+    if silence <= patience and not (newest == NEVER and facts.sight > NEVER):
+        return None
+    return (
+        ErrorCode.NO_EXPERT,
+        f"Nothing was seen for {silence:.0f} s, so that the search for {run.step.target or run.directive.text!r} says "
+        "nothing: check that perception, semantic_voxels and scene_dictionary run, that the camera sends images, and "
+        "that it is neither covered nor in the dark.",
+    )
 
 
 def given_up(run: DirectiveRun, context: LoopContext, view: TargetView) -> tuple[ErrorCode, str] | None:

@@ -20,6 +20,7 @@ from lodestar.agent.facts.config import LOOP_LOOK_TIME, LOOP_SETTLE_TIME, LOOP_S
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Proposal
 from lodestar.geometry.boxes import nearest_point_on_box
+from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.config import VIEWPOINT_CAMERA_FORWARD
 from lodestar.grid.visibility import line_of_sight
 from lodestar.language.directive import EVERY
@@ -29,7 +30,7 @@ from lodestar.query.ambiguity import choices_in_words
 from lodestar.query.targets import TargetView
 from lodestar.scene.captions import clean_text
 from lodestar.scene.floor_height import foot_height
-from lodestar.scene.records import Entity
+from lodestar.scene.records import Entity, EntityState
 from lodestar.selection.decisions import Outcome
 from lodestar.worldmodel.outcomes import Look, Result
 
@@ -39,8 +40,13 @@ LOOP_SIGHT_BEFORE_ARRIVAL = 1.0
 # s (stamps) before the arrival in which a thing that the detector seldom sees counts as seen on the way to it (ours)
 LOOP_APPROACH = 20.0
 LOOP_NEAR = 2.5  # m, a detection from up to there is one from near (ours)
+# radians between directions of view from which both a thing was surely seen: twice the change of viewpoint over which
+# a false detection stays (docs/measurements/detector-noise.md); then depth alone must show that it still stands
+LOOP_SIDES = 0.9
 LOOP_SELDOM = 0.5  # chance of a detection below which a miss on arrival does not count (ours)
-ON_ARRIVAL, ON_THE_WAY = "on arrival", "on the way here; my detector seldom sees it from this near"
+_SELDOM = "my detector seldom sees it from this near"
+ON_ARRIVAL, ON_THE_WAY = "again on arrival", f"again on the way here; {_SELDOM}"
+EARLIER = f"from two sides before; {_SELDOM}"
 LOOP_QUESTION_CHOICES = 6  # choices that a question offers at most (ours)
 
 
@@ -95,9 +101,10 @@ class VerifyingState:
             self._claim_or_compare(run, faced, view)
         elif context.now - arrival.since > config.verify_time:
             chances = self._chances(faced)
-            is_seldom = chances.min() < LOOP_SELDOM and _was_seen_well(faced, run.begun_stamp.seconds)
-            if is_seldom and facts.last_seen(faced) > arrival.stamp.after(-LOOP_APPROACH):
-                self._claim_or_compare(run, faced, view, ON_THE_WAY)
+            lately = facts.last_seen(faced) > arrival.stamp.after(-LOOP_APPROACH)
+            how = _seen_before(faced, run.begun_stamp.seconds, lately)
+            if how and chances.min() < LOOP_SELDOM:
+                self._claim_or_compare(run, faced, view, how)
                 return
             camera = config.viewpoints.camera_height
             high = foot_height(faced, camera) > camera  # a table's edge may hide it from nearby
@@ -162,7 +169,7 @@ class VerifyingState:
         """Claim the target (report it as found), unless an ambiguous rival must be visited first.
 
         If another match has appeared since the directive began, either is accepted, and the appearance is
-        reported. how: how it was seen again, for the report.
+        reported. how: how it was seen, for the report.
         """
         known = self._known_beside(run, entity)
         if known is not None:
@@ -259,7 +266,7 @@ class VerifyingState:
         run.note_found([entity.id])
         run.errand.found_here += 1
         where = place_of(entity, context.facts.mirror, context.facts.building)
-        text = f"Found {name_of(entity)} {where}: it is in front of me and was seen again {how}."
+        text = f"Found {name_of(entity)} {where}: it is in front of me and was seen {how}."
         text += run.errand.doubt.others(entity.id, context.facts.entities) if run.step.count == 1 else ""
         if 0 < run.step.count <= run.errand.found_here:
             self._tools.steps.succeed(run, text, view)
@@ -274,10 +281,15 @@ class VerifyingState:
         self._transitions.redecide(run)
 
 
-def _was_seen_well(entity: Entity, since: float) -> bool:
-    """Return whether the entity was detected from two sides or from near, after the stamp `since`; a false detection
-    seldom is.
+def _seen_before(entity: Entity, since: float, lately: bool) -> str:
+    """Return how the entity was detected after the stamp `since`, if a false detection is unlikely: from two places
+    or from near and `lately`, or from two sides if nothing shows that it is gone. "" = not so.
     """
     eyes = [view.map_from_camera[:2, 3] for view in entity.views if view.stamp >= since]
     away = [math.dist(eye, nearest_point_on_box(eye, entity.box_min[:2], entity.box_max[:2])) for eye in eyes]
-    return len(away) > 1 or min(away, default=math.inf) <= LOOP_NEAR
+    seen_well = len(away) > 1 or min(away, default=math.inf) <= LOOP_NEAR
+    if seen_well and lately:
+        return ON_THE_WAY
+    angles = [math.atan2(*(entity.mean[:2] - eye)) for eye in eyes]
+    widest = max((float(abs(wrap_angle(a - b))) for a in angles for b in angles), default=0.0)
+    return EARLIER if widest >= LOOP_SIDES and entity.state is EntityState.ACTIVE else ""

@@ -1,4 +1,4 @@
-"""Repair of segments: faulty detections are corrected or dropped, and counted."""
+"""Repair of segments: faulty detections are corrected and counted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 
 SEGMENT_FILTER_TEXT = 200  # characters of a label or caption that are kept; chosen
-SEGMENT_FILTER_DETECTIONS = 256  # most detections of a frame that are used, by score and size; chosen
 
 
 class Repair(Enum):
@@ -22,35 +21,14 @@ class Repair(Enum):
     FEATURE_DROPPED = "appearance feature was not a finite vector"
     SCORE_CLIPPED = "score was not a number in [0, 1]"
     BOX_CLIPPED = "image box or pixel count did not fit the image"
-    DETECTION_DROPPED = "there were more detections than a frame may have"
 
 
 def clean_segments(segmented: SegmentedFrame) -> tuple[SegmentedFrame, Counter]:
-    """Return the repaired frame and the number of repairs of each kind; the same frame if none was needed.
-
-    Pixels of dropped detections become background. If none is dropped, the run time depends only on the
-    number of detections.
-    """
+    """Return the repaired frame and the number of repairs of each kind; the same frame if none was needed."""
     repairs: Counter = Counter()
-    labels = segmented.labels
-    rows, columns = labels.shape
+    rows, columns = segmented.labels.shape
     detections = tuple(_clean(one, rows, columns, repairs) for one in segmented.detections)
-    if len(detections) > SEGMENT_FILTER_DETECTIONS:
-        order = sorted(
-            range(len(detections)), key=lambda i: (-detections[i].score, -detections[i].pixel_count, i)
-        )
-        kept = sorted(order[:SEGMENT_FILTER_DETECTIONS])
-        repairs[Repair.DETECTION_DROPPED] += len(detections) - len(kept)
-        detections = tuple(detections[i] for i in kept)
-        lookup = np.zeros(65536, np.uint16)
-        values = [d.label_value for d in detections]
-        lookup[values] = values
-        labels = lookup[labels]
-    return (
-        (replace(segmented, labels=labels, detections=detections), repairs)
-        if repairs
-        else (segmented, repairs)
-    )
+    return (replace(segmented, detections=detections), repairs) if repairs else (segmented, repairs)
 
 
 def _clean(detection: Detection, rows: int, columns: int, repairs: Counter) -> Detection:

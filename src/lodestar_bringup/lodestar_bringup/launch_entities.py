@@ -61,7 +61,7 @@ ARGUMENTS: dict[str, tuple[str, str]] = {
     "perception": (
         StackOptions.perception,
         "profile: as the profile says; on colour images nanodet: NanoDet, which make detector brings; network: the "
-        "packaged network for the simulator's buildings; measured: its labels with NanoDet's measured errors",
+        "packaged network for the simulator's buildings; measured: the simulator's labels with NanoDet's errors",
     ),
     "robot_topics": (
         StackOptions.robot_topics,

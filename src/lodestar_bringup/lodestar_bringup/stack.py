@@ -322,6 +322,8 @@ def _of_use(use: str, options: StackOptions) -> StackOptions:
         raise StackError(
             "isaac_go2_ros2 publishes the robot's place in map itself: take slam:=none (--slam none) beside it"
         )
+    if chosen.perception == "measured" and use not in ("sim", "go2_stand_in"):
+        raise StackError("perception is measured, which adds errors to the simulator's labels alone")
     if chosen.robot != "sim" and use != "sim":
         raise StackError(f"robot is {chosen.robot}, which plays in the simulator alone")
     if chosen.bag and use != "replay":

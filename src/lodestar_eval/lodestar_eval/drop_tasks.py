@@ -50,12 +50,7 @@ def _gap(world: World, thing: WorldObject, low: np.ndarray, high: np.ndarray) ->
 
 
 def _start(
-    world: World,
-    thing: WorldObject,
-    low: np.ndarray,
-    high: np.ndarray,
-    place: str,
-    rng: np.random.Generator,
+    world: World, thing: WorldObject, low: np.ndarray, high: np.ndarray, place: str, rng: np.random.Generator
 ) -> tuple[float, float, float] | None:
     truth = truth_of(world)
     lengths = truth.lengths(world.start[:2])

@@ -87,12 +87,7 @@ class EpisodeRunner:
         self._observer = observer
 
     def run(
-        self,
-        world: World,
-        task: Task,
-        seed: int,
-        saved: SavedMap | None = None,
-        memory: Keeper | None = None,
+        self, world: World, task: Task, seed: int, saved: SavedMap | None = None, memory: Keeper | None = None
     ) -> EpisodeRun:
         """Run one task from its start; the same seed gives the same run if `thinking` is set.
 

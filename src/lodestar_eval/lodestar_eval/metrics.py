@@ -44,10 +44,7 @@ def defined(values: Sequence[float]) -> list[float]:
 
 
 def bootstrap_interval(
-    values: Sequence[float],
-    rng: np.random.Generator,
-    level: float = 0.95,
-    resamples: int = 10_000,
+    values: Sequence[float], rng: np.random.Generator, level: float = 0.95, resamples: int = 10_000
 ) -> tuple[float, float]:
     """Return the percentile interval of the mean under resampling with replacement.
 

@@ -313,9 +313,7 @@ def _predictions(samples: Sequence[Sample]) -> np.ndarray:
 
 
 def _intervals(
-    ratios: Sequence[tuple[np.ndarray, np.ndarray]],
-    groups: np.ndarray,
-    rng: np.random.Generator,
+    ratios: Sequence[tuple[np.ndarray, np.ndarray]], groups: np.ndarray, rng: np.random.Generator
 ) -> list[Estimate]:
     """Return percentile-bootstrap intervals of each sum(numerator) / sum(denominator), resampling whole groups."""
     count = int(groups.max()) + 1

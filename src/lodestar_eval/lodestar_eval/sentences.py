@@ -141,11 +141,7 @@ class _Maker:
                 continue
             graph = QueryGraph(
                 _variables(target, anchor, further),
-                (
-                    *_kinds(target, anchor, further),
-                    Predicate("On", (0, 1)),
-                    Predicate("NextTo", (1, 2)),
-                ),
+                (*_kinds(target, anchor, further), Predicate("On", (0, 1)), Predicate("NextTo", (1, 2))),
             )
             flat = any(self.scene.holds("NextTo", (rival, further)) for rival in self._rivals(target))
             if not flat and self.scene.matching(graph) == [target.id]:

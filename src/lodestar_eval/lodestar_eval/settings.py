@@ -40,10 +40,7 @@ def robot_config(noise: NoiseConfig = NOISES["mild"]) -> RobotConfig:
 def memory_in(folder: Path) -> dict[str, dict[str, object]]:
     """Return node parameters, by node, that put the memory and its images into this folder."""
     place = folder.absolute()
-    return {
-        "memory": {"store.folder": str(place)},
-        "keyframes": {"remembered_folder": str(place / "images")},
-    }
+    return {"memory": {"store.folder": str(place)}, "keyframes": {"remembered_folder": str(place / "images")}}
 
 
 @lru_cache(maxsize=1)

@@ -151,10 +151,7 @@ def support_of(
 
 
 def _past_the_edge(
-    same_side: list[Viewpoint],
-    found: list[Viewpoint],
-    front: _Front,
-    support: tuple[np.ndarray, np.ndarray],
+    same_side: list[Viewpoint], found: list[Viewpoint], front: _Front, support: tuple[np.ndarray, np.ndarray]
 ) -> list[Viewpoint]:
     """Return the viewpoints on the observed side that see the object past the edge of its support (the
     furniture under it), with only the support in between. If there are none, return such viewpoints on the

@@ -277,7 +277,7 @@ class FrontierExpert:
         if self._budget.limited:
             fits = self._budget.affords(lengths, 0.0 if back is None else back)
             afforded = np.where(fits, lengths, np.float32(np.inf))
-        worth, closest, chances = self._floor.left(request, grid, self._mirror)
+        worth, closest, chances = self._floor.left(request, grid, self._mirror, beside=True)
         if not look.again:
             worth = np.where(worth < 1.0, np.float32(0.0), worth)
         inside = rooms_mask(request.step.scope, grid, self._mirror)
@@ -309,12 +309,7 @@ class FrontierExpert:
         told = self._told(survey, records, points, owners, shown[:, 0], look.min_gain)
         self._frontiers = self._tracker.keep(told)
         stop = survey.best(
-            points,
-            shown,
-            look.min_gain,
-            self._last_goal,
-            min(FRONTIER_MIN_GAINS),
-            robot=request.robot_pose,
+            points, shown, look.min_gain, self._last_goal, min(FRONTIER_MIN_GAINS), robot=request.robot_pose
         )
         if stop is None and self._budget.limited:
             self._tell_of_battery(survey, lengths, pieces, look.min_gain)

@@ -88,10 +88,7 @@ class SurfaceMap:
 
     @staticmethod
     def over(
-        grid: OccupancyGrid2D,
-        entities: Iterable[Entity],
-        camera_height: float,
-        floor: float = 0.0,
+        grid: OccupancyGrid2D, entities: Iterable[Entity], camera_height: float, floor: float = 0.0
     ) -> SurfaceMap:
         """Return the map of the top surfaces of all entities that are not archived. The run time grows with
         their number and area.

@@ -5,6 +5,7 @@ V).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -53,10 +54,12 @@ class LikelyPlaces:
         """Record a view from this (4, 4) pose (optical frame): its cells count as looked at."""
         self._floor.add_view(map_from_camera, camera, stamp)
 
-    def missed(self, request: ProposalRequest, kind: str, mirror: SceneMirror | None) -> np.ndarray:
-        """Return the probability, (rows, columns) float32, that all views missed a thing of this kind in a cell."""
+    def missed(
+        self, request: ProposalRequest, kinds: Iterable[str], mirror: SceneMirror | None
+    ) -> list[np.ndarray]:
+        """Return the probability, (rows, columns) float32 per kind, that all views missed such a thing in a cell."""
         self._floor.begin(request, mirror)
-        return self._floor.missed(kind)
+        return [self._floor.missed(kind) for kind in kinds]
 
     def propose(
         self, expert: str, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror

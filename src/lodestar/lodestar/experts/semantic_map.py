@@ -16,6 +16,7 @@ from lodestar.experts.likely_places import LikelyPlaces, mean_within
 from lodestar.experts.protocol import PlaceMemory, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach
 from lodestar.experts.tasks import TaskWatch
+from lodestar.experts.unseen_floor import wanted_neighbours
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.viewpoints import NoViewpoint
@@ -263,11 +264,10 @@ class SemanticMapExpert:
             for c in hopeful
             if c.judgement.by == OfflineReasoner.name or c.judgement.confidence >= SEMANTIC_MAP_UNSURE
         ]
-        grid, (target, *others) = self._grid, request.step.graphs[0].variables
+        grid, graph = self._grid, request.step.graphs[0]
         if not hopeful or grid is None:
             return {}
-        kinds = {one.category for one in others or [target]}
-        maps = [self._likely.missed(request, kind, self._mirror) for kind in kinds]
+        maps = self._likely.missed(request, wanted_neighbours(graph) or {graph.target.category}, self._mirror)
         boxes = [(entities[c.entity_id].box_min, entities[c.entity_id].box_max) for c in hopeful]
         around = SEMANTIC_MAP_SURROUNDINGS
         found = {}

@@ -25,6 +25,7 @@ UNSEEN_BESIDE = 1.5  # m around a thing that may be the target within which its 
 UNSEEN_MISSED = 0.5  # probability of a miss from which a named neighbour is looked for there; chosen
 # chance of the best view below which a neighbour is not looked for, as it would take too many views; chosen
 UNSEEN_HOPE = 0.1
+UNSEEN_BESIDE_LEFT = np.float32(0.99)  # below 1, so that really unseen floor comes first; chosen
 UNSEEN_ALIKE = 4  # things that may be the target, from more of which none is searched beside; chosen
 
 
@@ -64,36 +65,47 @@ class UnseenFloor:
             self.looked.set_entities(mirror.entities.values())
 
     def left(
-        self, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror | None
+        self,
+        request: ProposalRequest,
+        grid: OccupancyGrid2D,
+        mirror: SceneMirror | None,
+        beside: bool = False,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return `LookedAt.missed` for the request that was begun, restricted to its scope's rooms; and the chances
         (`view_chances`) by which it was computed.
 
-        Floor beside a thing that may be the target is 1 where a neighbour that the step names was probably missed.
+        beside: count floor beside a thing that may be the target as probably missed (UNSEEN_BESIDE_LEFT), where a
+        neighbour that the step names was.
         """
         chances = self.chances(request)
         left, closest = self.looked.missed(self._limits.range, chances)
-        left[self._beside(request.step, grid, mirror) & (left > 0.0)] = 1.0
+        if beside:
+            again = self._beside(request, grid, mirror) & (left > 0.0)
+            left[again] = np.maximum(left[again], UNSEEN_BESIDE_LEFT)
         inside = rooms_mask(request.step.scope, grid, mirror)
         return (left if inside is None else np.where(inside, left, np.float32(0.0))), closest, chances
 
-    def _beside(self, step: Step, grid: OccupancyGrid2D, mirror: SceneMirror | None) -> np.ndarray:
+    def _beside(
+        self, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror | None
+    ) -> np.ndarray:
         """Return (rows, columns) bool of the floor beside the few things that may be the target, where views so far
         have missed a named neighbour with a probability of UNSEEN_MISSED or more.
         """
         near = np.zeros(grid.cells.shape, np.bool_)
-        named = {one.category for graph in step.graphs[:1] for one in graph.variables[1:]}
+        graphs = request.step.graphs
+        named = {kind for graph in graphs[:1] for kind in wanted_neighbours(graph)}
         chances = {kind: kind_chances(self._eyes, kind, self._limits.range) for kind in named}
         kinds = [kind for kind, chance in chances.items() if chance.mean(axis=0).max() >= UNSEEN_HOPE]
-        found = _like_the_target(step.graphs[0], mirror) if kinds and mirror is not None else []
+        found = _like_the_target(graphs[0], mirror) if kinds and mirror is not None else []
+        found = [one for one in found if one.id not in request.excluded_entities]
         if not 0 < len(found) <= UNSEEN_ALIKE:
             return near
         for one in found:
             corners = grid.cells_of(
                 np.array([one.box_min[:2] - UNSEEN_BESIDE, one.box_max[:2] + UNSEEN_BESIDE])
             )
-            (top, left), (bottom, right) = np.maximum(corners, 0)
-            near[top : bottom + 1, left : right + 1] = True
+            (top, left), (bottom, right) = np.maximum(corners + np.array([[0], [1]]), 0)
+            near[top:bottom, left:right] = True
         return near & (np.max([self.missed(kind) for kind in kinds], axis=0) >= UNSEEN_MISSED)
 
     def chances(self, request: ProposalRequest) -> np.ndarray:
@@ -103,6 +115,12 @@ class UnseenFloor:
     def missed(self, kind: str) -> np.ndarray:
         """Return the probability, (rows, columns) float32, that all views missed a thing of this kind in a cell."""
         return self.looked.missed(self._limits.range, kind_chances(self._eyes, kind, self._limits.range))[0]
+
+
+def wanted_neighbours(graph: QueryGraph) -> set[str]:
+    """Return the kinds of the things that the target is related to, without those that it must not be near."""
+    wanted = {a for p in graph.predicates if not p.negated for a in p.arguments if a > 0}
+    return {graph.variables[index].category for index in wanted}
 
 
 def _like_the_target(graph: QueryGraph, mirror: SceneMirror) -> list[Entity]:

@@ -109,10 +109,7 @@ class Survey:
     def _standing(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the reachable cells with room to turn, and those where the robot fits at all."""
         reachable = np.isfinite(self.lengths)
-        return (
-            reachable & (self.clear >= STOP_CLEARANCE),
-            reachable & (self.clear >= STOP_NARROW_CLEARANCE),
-        )
+        return (reachable & (self.clear >= STOP_CLEARANCE), reachable & (self.clear >= STOP_NARROW_CLEARANCE))
 
     def candidates(self, middles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return candidate cells (N, 2) for looking at frontier pieces, at most three per piece, and the

@@ -16,7 +16,7 @@ from lodestar.perception.config import OnnxConfig
 from lodestar.perception.found_things import FoundThing, segmented
 from lodestar.perception.frames import AlignedDepth, DetectorUnavailable, SegmentedFrame, Vocabulary
 from lodestar.perception.measured_noise import EVIDENCE_LEAST, Evidence, measured_noise
-from lodestar.perception.onnx_detector import OnnxDetector
+from lodestar.perception.onnx_detector import OnnxDetector, check_image
 
 FUSED_NOISE = "nanodet_objectron"  # statistics of perception/measured/ that hold each network's evidence
 FUSED_IOU = 0.4  # least IoU of the boxes of one thing; chosen: that of `detector-noise`
@@ -53,7 +53,7 @@ class FusedDetector:
         self._missing = [path.stem for path in paths if path.stem not in known]
         self._evidence = [known.get(path.stem, Evidence()) for path in paths]
         self._members = [OnnxDetector(path, replace(config, confidence=EVIDENCE_LEAST)) for path in paths]
-        self._min_pixels = config.min_pixels
+        self._min_pixels, self._confidence = config.min_pixels, config.confidence
         self.name = "+".join(one.name for one in self._members)
 
     @property
@@ -73,6 +73,10 @@ class FusedDetector:
         """Check that the files exist and were measured, without loading them. Raises DetectorUnavailable."""
         for one in self._members:
             one.check()
+        if self._confidence != OnnxConfig.confidence:
+            raise DetectorUnavailable(
+                "onnx.confidence is of one network; several are told by their calibrated probability: leave it out"
+            )
         if self._missing:
             raise DetectorUnavailable(
                 f"no evidence was measured for {', '.join(self._missing)}: measure the networks by "
@@ -80,7 +84,8 @@ class FusedDetector:
             )
 
     def detect(self, stamp: float, rgb: np.ndarray, depth: AlignedDepth | None = None) -> SegmentedFrame:
-        """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable."""
+        """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable; ValueError for other arrays."""
+        check_image(rgb)
         things = with_masks(self.find(rgb), depth, self.masker)
         return segmented(stamp, rgb.shape[:2], things, self.name, self._min_pixels)
 

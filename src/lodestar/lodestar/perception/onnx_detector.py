@@ -25,6 +25,12 @@ PACKAGED = Path(__file__).parent / "simulated_rooms" / "segmenter.onnx"
 _FETCH = "`make detector` puts NanoDet (COCO's 80 classes) and Objectron's SSD into models/"
 
 
+def check_image(rgb: np.ndarray) -> None:
+    """Raise ValueError for an array that is no (H, W, 3) uint8 image."""
+    if rgb.ndim != 3 or rgb.shape[2] != 3 or rgb.dtype != np.uint8 or rgb.size == 0:
+        raise ValueError(f"the image must be (H, W, 3) uint8, not {rgb.shape} {rgb.dtype}")
+
+
 @dataclass(frozen=True)
 class _Network:
     """A loaded network. size: (height, width) of its input."""
@@ -84,8 +90,7 @@ class OnnxDetector:
 
     def detect(self, stamp: float, rgb: np.ndarray, depth: AlignedDepth | None = None) -> SegmentedFrame:
         """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable; ValueError for other arrays."""
-        if rgb.ndim != 3 or rgb.shape[2] != 3 or rgb.dtype != np.uint8 or rgb.size == 0:
-            raise ValueError(f"the image must be (H, W, 3) uint8, not {rgb.shape} {rgb.dtype}")
+        check_image(rgb)
         things = with_masks(self.find(rgb), depth, self.masker)
         return segmented(stamp, rgb.shape[:2], things, self.name, self.config.min_pixels)
 

@@ -116,9 +116,10 @@ def is_crowded(frame: SegmentedFrame) -> bool:
 
 def is_everywhere(frame: SegmentedFrame) -> bool:
     """Return whether several masks of one label fill about the whole image."""
-    for label, masks in Counter(d.label for d in frame.detections).most_common(1):
+    for label, masks in Counter(d.label for d in frame.detections).items():
         values = [d.label_value for d in frame.detections if d.label == label]
-        return masks >= SEGMENTS_REPEATED and bool(np.isin(frame.labels, values).mean() >= SEGMENTS_SHARE)
+        if masks >= SEGMENTS_REPEATED and np.isin(frame.labels, values).mean() >= SEGMENTS_SHARE:
+            return True
     return False
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from expert_worlds import CAMERA, camera_pose, furnished, red_chair, request, thing
 
-from lodestar.experts.unseen_floor import UNSEEN_ALIKE, UnseenFloor
+from lodestar.experts.unseen_floor import UNSEEN_ALIKE, UNSEEN_BESIDE_LEFT, UnseenFloor
 from lodestar.grid.config import LookConfig
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
@@ -29,7 +29,7 @@ MANY = tuple(thing(k, 1.0 + 0.9 * k, 7.2, "red chair") for k in range(1, UNSEEN_
         ("nanodet", MANY, "NextTo", False),  # any may be meant
     ],
 )
-def test_floor_beside_what_may_be_the_target_counts_as_unseen_until_its_neighbour_would_have_been_seen(
+def test_floor_beside_what_may_be_the_target_is_looked_at_again_until_its_neighbour_would_have_been_seen(
     eyes, things, relation, again
 ):
     grid, mirror = furnished(*things), SceneMirror()
@@ -43,6 +43,9 @@ def test_floor_beside_what_may_be_the_target_counts_as_unseen_until_its_neighbou
             pose = camera_pose(CHAIR[0] - 2.0 * math.cos(angle), CHAIR[1] - 2.0 * math.sin(angle), angle)
             floor.add_view(pose, CAMERA, 9.0)
         floor.begin(asked, mirror)
-        left, _, _ = floor.left(asked, grid, mirror)
+        left, _, _ = floor.left(asked, grid, mirror, beside=True)
         beside, far = (left[tuple(grid.cells_of(np.array([p]))[0])] for p in ((5.2, 5.0), (6.9, 5.9)))
-        assert bool(beside == 1.0) is unseen and far < 1.0, (beside, far)
+        assert bool(beside == UNSEEN_BESIDE_LEFT) is unseen and far < 0.9, (beside, far)
+        assert (
+            floor.left(asked, grid, mirror)[0].max() <= 1.0 and (left[left < 1.0] <= UNSEEN_BESIDE_LEFT).all()
+        )

@@ -66,7 +66,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
             progress(f"{model}: evidence of {room.name}")
         detector = parts.color_detector(config, evidence=evidence or None)
         named = partial(coco_class, names=detector.vocabulary.names)
-    except DetectorUnavailable as error:
+    except (DetectorUnavailable, ValueError) as error:
         raise BadOptions(str(error)) from error
     real = recorded(room, recording.frames(), detector, named)
     if not any(sight.found == sight.kind != "" for sight in real.things):

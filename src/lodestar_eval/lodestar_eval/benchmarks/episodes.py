@@ -16,12 +16,7 @@ from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
 from lodestar_eval.report import number, write_csv
 from lodestar_eval.stages import StageClock
-from lodestar_eval.trials import (
-    REFERENCE,
-    Building,
-    Plan,
-    run_buildings,
-)
+from lodestar_eval.trials import REFERENCE, Building, Plan, run_buildings
 
 if TYPE_CHECKING:
     from lodestar_sim.simulator import SimConfig
@@ -111,10 +106,7 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
 
 
 def _compared(
-    result: Result,
-    plan: Plan,
-    buildings: Sequence[Building],
-    outcomes: list[EpisodeOutcome],
+    result: Result, plan: Plan, buildings: Sequence[Building], outcomes: list[EpisodeOutcome]
 ) -> Result:
     """Return the result, extended by metrics, tables, pass thresholds and plots per setting and policy."""
     from dataclasses import replace

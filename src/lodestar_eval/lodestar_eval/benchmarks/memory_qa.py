@@ -198,8 +198,5 @@ def _facts(recording: Recording, questions: Sequence[Question]) -> dict[str, flo
 
 
 BENCHMARK = Benchmark(
-    "memory-qa",
-    "Answers of a memory about tours of changing buildings (STaR's WH-VQA)",
-    _add_options,
-    _run,
+    "memory-qa", "Answers of a memory about tours of changing buildings (STaR's WH-VQA)", _add_options, _run
 )

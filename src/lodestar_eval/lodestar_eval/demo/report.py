@@ -27,7 +27,7 @@ FILM = "run.gif"
 _NAMERS = {
     "measured": "the simulator's labels, with the errors that NanoDet was measured to make",
     "profile": "the simulator's labels",
-    "nanodet": "NanoDet",
+    "nanodet": "NanoDet and Objectron's SSD",
     "network": "the packaged network",
 }
 _UNITS = ("m", "s", "mib")  # at the end of names in the summary

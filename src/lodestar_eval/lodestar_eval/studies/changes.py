@@ -110,11 +110,7 @@ def _labels(episodes: Sequence[Visits]) -> dict[str, list[str]]:
 
 
 def _tallies(
-    episodes: Sequence[Visits],
-    noise: Noise,
-    priors: dict[str, CategoryPriors],
-    elapsed: float,
-    seed: int,
+    episodes: Sequence[Visits], noise: Noise, priors: dict[str, CategoryPriors], elapsed: float, seed: int
 ) -> dict[str, dict[str, Tally]]:
     """Return the counts by method and scene; every method gets the same observations."""
     from lodestar.scene.session_changes import compare_sessions

@@ -262,7 +262,7 @@ class VerifyingState:
         for thing in run.errand.gone.values():
             self._tools.outcomes.note_other(run, thing.entity_id)
             run.tell(f"{thing.name[:1].upper()}{thing.name[1:]} is no longer {thing.place}.")
-        self._tools.outcomes.close(run, Result.COMMITTED, f"{name_of(entity)} was seen again")
+        self._tools.outcomes.close(run, Result.COMMITTED, f"{name_of(entity)} was seen {how}")
         run.note_found([entity.id])
         run.errand.found_here += 1
         where = place_of(entity, context.facts.mirror, context.facts.building)
@@ -290,6 +290,7 @@ def _seen_before(entity: Entity, since: float, lately: bool) -> str:
     seen_well = len(away) > 1 or min(away, default=math.inf) <= LOOP_NEAR
     if seen_well and lately:
         return ON_THE_WAY
+    is_near = min(away, default=math.inf) <= LOOP_NEAR
     angles = [math.atan2(*(entity.mean[:2] - eye)) for eye in eyes]
     widest = max((float(abs(wrap_angle(a - b))) for a in angles for b in angles), default=0.0)
-    return EARLIER if widest >= LOOP_SIDES and entity.state is EntityState.ACTIVE else ""
+    return EARLIER if is_near and widest >= LOOP_SIDES and entity.state is EntityState.ACTIVE else ""

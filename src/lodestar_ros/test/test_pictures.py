@@ -40,6 +40,10 @@ class Tensor(SimpleNamespace):
         return np.array(self.values)
 
 
+class YOLOEDetect:
+    """Last layer of a network that takes prompts; its name tells."""
+
+
 @pytest.fixture
 def packages(monkeypatch):
     """Install fake Ultralytics and torchvision that detect a chair beside a desk; return records of their use."""
@@ -48,7 +52,8 @@ def packages(monkeypatch):
     class Model:
         def __init__(self, source):
             seen.loaded.append((source, threading.current_thread().name))
-            self.model = SimpleNamespace()  # no text embeddings, as in older packages
+            # a head that takes prompts; no text embeddings
+            self.model = SimpleNamespace(model=[YOLOEDetect()])
 
         def set_classes(self, classes):
             seen.classes = classes

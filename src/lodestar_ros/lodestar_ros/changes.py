@@ -36,7 +36,7 @@ from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_regions import regions_from_msg
 from lodestar_ros.conversions_scene import scene_from_msg
 from lodestar_ros.delta_client import Parts, entities_client
-from lodestar_ros.terminal import command_line, not_heard, parse, terminal_node
+from lodestar_ros.terminal import command_line, not_heard, parse, spin_once, terminal_node
 
 SERVER = "scene_dictionary"
 EVENTS = "world_model/events"
@@ -143,12 +143,12 @@ def _heard_scene(node: Node) -> SceneMirror | None:
     node.create_subscription(msg.RegionArray, f"{SERVER}/regions", regions.append, qos.LATCHED)
     begun = time.monotonic()
     while not pages and time.monotonic() - begun < _PATIENCE:
-        rclpy.spin_once(node, timeout_sec=0.1)
+        spin_once(node, 0.1)
     if not pages:
         return None
     begun = time.monotonic()
     while not regions and time.monotonic() - begun < _ROOMS:
-        rclpy.spin_once(node, timeout_sec=0.1)
+        spin_once(node, 0.1)
     try:
         for _, page in pages[0]:
             mirror.take(scene_from_msg(page))
@@ -166,7 +166,7 @@ def _tell(node: Node, changes: Sequence[ThingChange], scene: SessionScene) -> No
     events = events_of(changes, scene.room_at, node.get_clock().now().nanoseconds * 1e-9)
     begun = time.monotonic()
     while not publisher.get_subscription_count() and time.monotonic() - begun < _HEARD:
-        rclpy.spin_once(node, timeout_sec=0.1)
+        spin_once(node, 0.1)
     if not publisher.get_subscription_count():
         print(f"Nobody listens to {EVENTS}: nothing was told.", file=sys.stderr)
         return

@@ -7,14 +7,13 @@ import sys
 import time
 from typing import Any
 
-import rclpy
 from rclpy.node import Node
 
 from lodestar_interfaces.msg import Hold, Holds
 from lodestar_interfaces.srv import PlaceHold, ReleaseHold
 from lodestar_ros import qos
 from lodestar_ros.motion.holds import standing_from_msg
-from lodestar_ros.terminal import command_line, not_heard, parse, terminal_node, wait
+from lodestar_ros.terminal import command_line, not_heard, parse, spin_once, terminal_node, wait
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,7 +46,7 @@ def _release(node: Node, timeout: float) -> bool | None:
     node.create_subscription(Holds, "motion_gate/holds", heard.append, qos.LATCHED)
     end = time.monotonic() + timeout
     while not heard and time.monotonic() < end:
-        rclpy.spin_once(node, timeout_sec=0.1)
+        spin_once(node, 0.1)
     if not heard:
         return None
     standing = standing_from_msg(heard[-1]).records

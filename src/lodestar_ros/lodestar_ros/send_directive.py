@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import rclpy
 from rclpy.action import ActionClient
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -23,7 +22,15 @@ from lodestar_interfaces.action import FollowDirective
 from lodestar_ros.client_watch import OwnedGoal
 from lodestar_ros.directive_run import RECEIPT_TIMEOUT, DirectiveRun, End
 from lodestar_ros.selector_watch import SelectorWatch
-from lodestar_ros.terminal import EXIT_CANCELLED, command_line, not_heard, parse, terminal_node, wait
+from lodestar_ros.terminal import (
+    EXIT_CANCELLED,
+    command_line,
+    not_heard,
+    parse,
+    spin_once,
+    terminal_node,
+    wait,
+)
 
 # Timeouts in seconds of wall time.
 _SERVER_TIMEOUT = 15.0
@@ -116,7 +123,7 @@ class _Sender:
         )
         end = time.monotonic() + _RETURN_TIMEOUT
         while not self._watch.came_back_held and time.monotonic() < end:
-            rclpy.spin_once(self._node, timeout_sec=_POLL)
+            spin_once(self._node, _POLL)
         if self._watch.came_back_held:
             return _complain(
                 "It died with the directive and came back held; the robot stands. When it may move again: python -m "

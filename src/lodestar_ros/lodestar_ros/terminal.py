@@ -21,7 +21,7 @@ from lodestar_ros.executors import init_ros
 
 EXIT_CANCELLED = 130  # exit status of an interrupted command
 _POLL = 0.1  # s of wall time
-_interrupted = threading.Event()
+_spins, _interrupted = threading.Event(), threading.Event()
 
 
 def command_line(name: str, text: str | None) -> argparse.ArgumentParser:
@@ -46,7 +46,8 @@ def parse(
 def terminal_node(name: str, namespace: str, arguments: list[str]) -> Iterator[Node]:
     """Provide a node during the context. SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt, which ends the program.
 
-    A signal that this process was started with ignored stays ignored, as SIGHUP under nohup.
+    During a spin they raise it after the spin. A signal that this process was started with ignored stays ignored, as
+    SIGHUP under nohup.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -66,25 +67,43 @@ def terminal_node(name: str, namespace: str, arguments: list[str]) -> Iterator[N
 
 
 def _interrupt(number: int, frame: Any) -> None:
+    if not _spins.is_set():
+        raise KeyboardInterrupt
     _interrupted.set()
-    raise KeyboardInterrupt
+
+
+@contextmanager
+def spinning() -> Iterator[None]:
+    """Let a signal that arrives during the context raise its KeyboardInterrupt at the context's end.
+
+    rclpy converts messages in native code, which tells an exception raised meanwhile as a RuntimeError, and Python
+    drops one that is raised in a destructor.
+    """
+    _spins.set()
+    try:
+        yield
+    finally:
+        _spins.clear()
+    if _interrupted.is_set():
+        _interrupted.clear()
+        raise KeyboardInterrupt
+
+
+def spin_once(node: Node, seconds: float) -> None:
+    """Run one callback of the node, waiting at most so long. Raises KeyboardInterrupt; see `spinning`."""
+    with spinning():
+        rclpy.spin_once(node, timeout_sec=seconds)
 
 
 def wait(node: Node, future: Any, seconds: float) -> bool:
     """Spin the node until the future is done or time is up; return whether it is done.
 
-    Raises KeyboardInterrupt, also after a signal whose exception was lost: Python drops an exception raised
-    in a destructor, and rclpy runs one per message. Each signal raises it only once.
+    Raises KeyboardInterrupt after a signal, once per signal.
     """
     end = time.monotonic() + seconds
-    try:
-        while not future.done() and (left := end - time.monotonic()) > 0.0:
+    while not future.done() and (left := end - time.monotonic()) > 0.0:
+        with spinning():
             rclpy.spin_until_future_complete(node, future, timeout_sec=min(left, _POLL))
-            if _interrupted.is_set():
-                raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        _interrupted.clear()
-        raise
     return bool(future.done())
 
 

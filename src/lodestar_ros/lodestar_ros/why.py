@@ -22,7 +22,7 @@ from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import decision_from_msg
 from lodestar_ros.conversions_world import outcome_from_msg, trace_from_msg
 from lodestar_ros.decision_history import Episode, episodes, why
-from lodestar_ros.terminal import command_line, not_heard, parse, terminal_node
+from lodestar_ros.terminal import command_line, not_heard, parse, spin_once, terminal_node
 
 # Timeouts in seconds of wall time.
 _LISTEN_AT_MOST = 15.0  # to wait for a goal selector
@@ -115,7 +115,7 @@ def _heard(node: rclpy.node.Node) -> tuple[list[Record], bool]:
         )
     begun = time.monotonic()
     while time.monotonic() - begun < _LISTEN_AT_MOST:
-        rclpy.spin_once(node, timeout_sec=0.1)
+        spin_once(node, 0.1)
         whole = all(episode.trace for episode in episodes(records)[-1:])
         if records and time.monotonic() - heard_at[0] > (_QUIET if whole else _LATE):
             break

@@ -10,13 +10,12 @@ import argparse
 import sys
 import time
 
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from std_srvs.srv import Trigger
 
 from lodestar_go2.stop_test import Phase
 from lodestar_ros import qos
-from lodestar_ros.terminal import not_heard, parse, terminal_node
+from lodestar_ros.terminal import not_heard, parse, spin_once, terminal_node, wait
 from lodestar_ros.twins import identity_from
 
 _PATIENCE = 15.0  # s to wait for the service, and for the result
@@ -49,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"go2_base did not answer. {not_heard(node)}", file=sys.stderr)
             return _GONE
         asked = client.call_async(Trigger.Request())
-        rclpy.spin_until_future_complete(node, asked, timeout_sec=_PATIENCE)
+        wait(node, asked, _PATIENCE)
         if not asked.done() or not asked.result().success:
             print(asked.result().message if asked.done() else "go2_base did not answer", file=sys.stderr)
             return 1 if asked.done() else _GONE
@@ -57,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
         end = time.monotonic() + _PATIENCE
         ended = (Phase.PASSED.value, Phase.FAILED.value, Phase.VOID.value)
         while not (results and results[-1].startswith(ended)) and time.monotonic() < end:
-            rclpy.spin_once(node, timeout_sec=0.2)
+            spin_once(node, 0.2)
     print(results[-1] if results else "go2_base says nothing any more")
     return 0 if results and results[-1].startswith(Phase.PASSED.value) else 1
 

@@ -30,6 +30,7 @@ from lodestar_ros.doctor.findings import Endpoint, FrameEdge, Observation, Pictu
 from lodestar_ros.doctor.graph_checks import CORE, deciding
 from lodestar_ros.doctor.lives import NodeLives
 from lodestar_ros.doctor.machine import head_of, observe_machine
+from lodestar_ros.terminal import spinning
 from lodestar_ros.twins import identity_from
 
 _TYPES = {
@@ -148,7 +149,8 @@ class GraphObserver:
     def _spin(self, seconds: float) -> None:
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0.0:
-            self._executor.spin_once(timeout_sec=min(left, 0.1))
+            with spinning():
+                self._executor.spin_once(timeout_sec=min(left, 0.1))
 
     def _counter(self, topic: str) -> Callable[[Any], None]:
         def count(message: Any) -> None:
@@ -320,7 +322,8 @@ class GraphObserver:
     def _await(self, futures: list[Any]) -> None:
         end = time.monotonic() + _PATIENCE
         while time.monotonic() < end and not all(future.done() for future in futures):
-            self._executor.spin_once(timeout_sec=0.05)
+            with spinning():
+                self._executor.spin_once(timeout_sec=0.05)
 
     def _weights(self, parameters: dict[str, dict[str, object]]) -> dict[str, tuple[str, bytes | None]]:
         values = parameters.get(self._full("perception"), {})

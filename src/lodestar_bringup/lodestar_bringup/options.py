@@ -43,7 +43,7 @@ class StackOptions:
     driver: str = "go2_base"
     # profile: the detector of the use's profile; nanodet: NanoDet on colour images, from `make detector`; network:
     # the packaged network for the simulator's buildings, on its colour images; measured: the simulator's labels with
-    # the errors that NanoDet was measured to make
+    # the errors that the networks of `make detector` were measured to make
     perception: str = "profile"
     robot_topics: str = ""  # namespace of the robot's own topics; "" = none, as on a Go2
     namespace: str = ""  # namespace of every node and relative topic

@@ -24,7 +24,8 @@ NOISES = {
     "none": NoiseConfig(),
     "mild": NoiseConfig(miss=0.10, split=0.02, merge=0.02, wrong_label=0.02, erode_px=1, score_std=0.05),
     "strong": NoiseConfig(miss=0.30, split=0.05, merge=0.05, wrong_label=0.08, erode_px=2, score_std=0.10),
-    "detector": NoiseConfig(measured="nanodet"),
+    "detector": NoiseConfig(measured="nanodet_objectron"),
+    "nanodet": NoiseConfig(measured="nanodet"),
     "detector_by_time": NoiseConfig(measured="nanodet_by_time"),
 }
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.perception.eyes import eyes_of
 from lodestar_bringup.places import StackError
 from lodestar_bringup.starter import Death
 from lodestar_eval.coverage import known_share, marked_share, reachable_floor
@@ -100,6 +101,13 @@ def test_a_directive_of_ones_own_starts_where_the_default_task_does(prepared, ot
     own = prepare("apartment", SEED, f"find the {other_kind}")
     assert tuple(own.start) == tuple(prepared.start)
     assert {prepared.world.object(i).category for i in own.task.target_ids} == {other_kind}
+
+
+def test_a_detectors_default_task_has_a_target_that_it_can_see_from_the_same_start():
+    eyes = eyes_of("nanodet_objectron")  # these hardly ever see a sink
+    blind, able = prepare("apartment", 1, None), prepare("apartment", 1, None, eyes)
+    assert "sink" in blind.task.directive and "sink" not in able.task.directive
+    assert prepare("apartment", 1, able.task.directive, eyes).task == able.task
 
 
 def test_nothing_is_meant_by_what_is_not_in_the_building(prepared):

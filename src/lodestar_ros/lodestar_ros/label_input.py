@@ -28,7 +28,8 @@ class LabelInput:
     """Collects the label image, the label table, and further images of one stamp, and passes them on together.
 
     Where `config.by` splits a class into objects, the depth image or the image of instances is one of them.
-    images: rectifier of the images; None = they are used unchanged. colored: wait for the colour image too.
+    images: rectifier of the images; None = they are used unchanged. colored, deep: wait for the colour image, the
+    depth image too.
     submit: called with a dict of "labels", "table" and, as above, "depth" or "label_instances", and "image".
     """
 
@@ -39,10 +40,12 @@ class LabelInput:
         submit: Callable[[dict[str, Any]], None],
         images: CameraInput | None = None,
         colored: bool = False,
+        deep: bool = False,
     ) -> None:
         self._config, self._beside = config, _BESIDE[config.by]
         self._images = images
-        topics = ("labels", *filter(None, (self._beside, "image" if colored else "")))
+        beside = (self._beside, "depth" if deep else "", "image" if colored else "")
+        topics = tuple(dict.fromkeys(("labels", *filter(None, beside))))
         self._pairer = node.timed(StampPairer((*topics, "table"), lambda _stamp, parts: submit(parts)))
         for name in topics:
             node.listen(Image, name, partial(self._on_image, name), qos.SENSOR, stamped=True)

@@ -145,3 +145,33 @@ def test_a_thing_is_mapped_where_it_stands_and_kept_as_an_image() -> None:
     assert abs(centre.x - CENTRE[0]) < 0.03 and abs(centre.y - CENTRE[1]) < 0.03, (
         "not removed it is 0.06 m off"
     )
+
+
+def test_measured_errors_know_from_where_a_thing_is_seen() -> None:
+    context = Context()
+    context.init()
+    given = {
+        "adapter": "ground_truth",
+        "noise.measured": "nanodet",
+        "shared.transport.depth": "compressedDepth",
+    }
+    node = PerceptionNode(
+        context=context,
+        parameter_overrides=[Parameter(name, value=value) for name, value in given.items()],
+        cli_args=["--ros-args", "-r", "depth:=/cam/depth/image_raw"],
+    )
+    views, segment = [], node._truth.segment
+    node._truth.segment = lambda *items: views.append(items[3]) or segment(*items)
+    driver = Node("driver", context=context)
+    camera = Camera(driver)
+    executor = SingleThreadedExecutor(context=context)
+    for one in (node, driver):
+        executor.add_node(one)
+    driver.create_timer(0.2, camera.turn)
+    wait_for(
+        lambda: executor.spin_once(timeout_sec=0.1) or views, lambda: str(node.diagnostics._inputs), every=0.0
+    )
+    node.close()
+    context.shutdown()
+    assert views[0].odom_from_camera == pytest.approx(np.eye(4))
+    assert set(np.unique(views[0].depth)) >= {DISTANCE, 4.0}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,13 +49,17 @@ class Task:
     storey: int = 0  # index of the storey of the start
 
 
-def default_task(world: World, seed: int = 1) -> Task:
+def default_task(world: World, seed: int = 1, sees: Callable[[WorldObject], bool] | None = None) -> Task:
     """Return the task of the world for a seed, deterministically; raises WorldError if no object is suitable.
+
+    sees: whether the robot's detector can see an object; such targets are preferred. None = all of them.
 
     Exactly one object satisfies the directive, and no other one nearly does; another object of its class
     stands elsewhere; the start is at least 5 m away by path, and the target is not visible from it.
     """
-    return _TaskFinder(world, seed).choose()
+    tasks = _TaskFinder(world, seed)
+    found = tasks.choose(sees) if sees is not None else None
+    return found or tasks.chosen()
 
 
 def described(world: World, seed: int, kinds: Sequence[str] = KINDS) -> Iterator[tuple[WorldObject, str]]:
@@ -81,9 +85,20 @@ class _TaskFinder:
         self.truth: Truth = truth_of(world)
         self.things = self.scene.things
 
-    def choose(self) -> Task:
+    def chosen(self) -> Task:
+        """Return the task of `choose`; raises WorldError if there is none."""
+        found = self.choose()
+        if found is None:
+            raise WorldError(
+                f"{self.world.name}: no object makes a default task (one of its kind elsewhere, unique by colour or by "
+                "what it stands next to, seen from a reachable place, 5 m from a start out of its sight); give a "
+                "directive"
+            )
+        return found
+
+    def choose(self, sees: Callable[[WorldObject], bool] = lambda thing: True) -> Task | None:
         """Return the task of the first shuffled target that has a unique description, a view and a start."""
-        targets = [t for t in self.things if self._may_be_target(t)]
+        targets = [t for t in self.things if self._may_be_target(t) and sees(t)]
         order = [targets[int(i)] for i in self.rng.permutation(len(targets))]
         kinds = list(self.rng.choice(KINDS, size=3, replace=False, p=KIND_WEIGHTS))
         for kind in kinds:
@@ -93,10 +108,7 @@ class _TaskFinder:
                     start = self._start(thing)
                     if start:
                         return Task(f"find the {phrase}", (thing.id,), start)
-        raise WorldError(
-            f"{self.world.name}: no object makes a default task (one of its kind elsewhere, unique by colour or by "
-            "what it stands next to, seen from a reachable place, 5 m from a start out of its sight); give a directive"
-        )
+        return None
 
     def is_plain_to_see(self, thing: WorldObject) -> bool:
         """Return whether a robot can see and name an object.

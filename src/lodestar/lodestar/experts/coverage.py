@@ -308,19 +308,24 @@ class LookedAt:
         unseen, _, closest = self._wanted(within)
         return unseen, closest
 
-    def missed(self, within: float, chances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def missed(
+        self, within: float, chances: np.ndarray, again: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the probability, (rows, columns) float32, that all views so far missed a thing in a cell, and the
         least distance of another view, as from `wanted`.
 
         It is 1 for `unseen` cells, and 0 where no view from within `within` metres can show anything. chances: (cases,
         bins) probability that one view from each bin of TRIAL_EDGES detects the thing, in cases of equal probability.
+        again: return what another best view of a cell can show, as a share of what the first one could: less than the
+        probability of a miss, as many misses tell that the thing is one that the detector hardly sees.
         """
         unseen, known, closest = self._wanted(within)
         logs = np.log1p(-np.clip(chances, 0.0, 0.999)).astype(np.float32)
         left = unseen.astype(np.float32)
         packed, codes = np.unique(self._trials[known].view(np.uint32), return_inverse=True)
         counts = packed.view(np.uint8).reshape(-1, len(TRIAL_EDGES)).astype(np.float32)
-        left[known] = np.exp(counts @ logs.T).mean(axis=1)[codes.ravel()]
+        weights = chances.max(axis=1) if again else np.ones(len(chances))
+        left[known] = np.average(np.exp(counts @ logs.T), axis=1, weights=weights)[codes.ravel()]
         return left, closest
 
     @property

@@ -70,7 +70,7 @@ class Progress:
         """
         if look in self._over:
             return True
-        left, _ = looked.missed(look.range, chances)
+        left, _ = looked.missed(look.range, chances, again=True)
         known = left[~grid.unknown]
         seen = float((1.0 - known).sum() if look.again else (known < 1.0).sum()) * grid.resolution**2
         most, since = self._passes.get(look, (-math.inf, 0.0))

@@ -6,13 +6,15 @@ A look is one observation of a cell by the camera. Stamps are seconds on the clo
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import ndimage
 
 from lodestar.experts.coverage import TRIAL_EDGES, LookedAt
-from lodestar.experts.unseen_floor import view_chances
+from lodestar.experts.likely_places import mean_within
+from lodestar.experts.unseen_floor import kind_chances, view_chances
 from lodestar.grid.config import LookConfig
 from lodestar.grid.looks import nearest_after
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -20,6 +22,7 @@ from lodestar.grid.paths import path_lengths
 from lodestar.grid.way_lengths import WayLengths
 from lodestar.language.directive import Step, StepKind
 from lodestar.perception.eyes import eyes_of
+from lodestar.scene.records import Entity
 
 _NEVER = -math.inf
 _LIMITS = LookConfig()
@@ -85,6 +88,20 @@ class SearchedFloor:
         chances = view_chances(self._eyes, step, self.limits.range)
         return np.where(self.seen(grid), self._looked.missed(self.limits.range, chances)[0], np.float32(1.0))
 
+    def missed_within(
+        self, kinds: Iterable[str], grid: OccupancyGrid2D, thing: Entity, around: float
+    ) -> float:
+        """Return the probability that all looks missed a thing of one of the kinds within `around` metres of another
+        one's box; the largest over the kinds.
+        """
+        seen, low, high = self.seen(grid), thing.box_min - around, thing.box_max + around
+        found = [0.0]
+        for kind in kinds:
+            chances = kind_chances(self._eyes, kind, self.limits.range)
+            missed = np.where(seen, self._looked.missed(self.limits.range, chances)[0], np.float32(1.0))
+            found.append(mean_within(np.where(grid.free, missed, np.float32(0.0)), grid, low, high))
+        return max(found)
+
     def missed_after(
         self, step: Step, grid: OccupancyGrid2D, missed: np.ndarray, goal: np.ndarray
     ) -> np.ndarray:
@@ -92,10 +109,11 @@ class SearchedFloor:
         away = nearest_after(
             np.full(missed.shape, np.inf, np.float32), grid, goal, max_range=self.limits.range
         )
-        chances = view_chances(self._eyes, step, self.limits.range).mean(axis=0)
+        chances = view_chances(self._eyes, step, self.limits.range)
+        again = np.minimum(self._looked.missed(self.limits.range, chances, again=True)[0], missed)
         shown = np.isfinite(away) & self._looked.is_new(goal)
         after = missed.copy()
-        after[shown] *= 1.0 - chances[np.searchsorted(TRIAL_EDGES, away[shown])]
+        after[shown] -= again[shown] * chances.mean(axis=0)[np.searchsorted(TRIAL_EDGES, away[shown])]
         return after
 
     @property

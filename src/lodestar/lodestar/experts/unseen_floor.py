@@ -71,14 +71,14 @@ class UnseenFloor:
         mirror: SceneMirror | None,
         beside: bool = False,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return `LookedAt.missed` for the request that was begun, restricted to its scope's rooms; and the chances
-        (`view_chances`) by which it was computed.
+        """Return what another view can show (`LookedAt.missed`) for the request that was begun, restricted to its
+        scope's rooms; and the chances (`view_chances`) by which it was computed.
 
         beside: count floor beside a thing that may be the target as probably missed (UNSEEN_BESIDE_LEFT), where a
         neighbour that the step names was.
         """
         chances = self.chances(request)
-        left, closest = self.looked.missed(self._limits.range, chances)
+        left, closest = self.looked.missed(self._limits.range, chances, again=True)
         if beside:
             again = self._beside(request, grid, mirror) & (left > 0.0)
             left[again] = np.maximum(left[again], UNSEEN_BESIDE_LEFT)

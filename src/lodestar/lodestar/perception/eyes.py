@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.stats import norm
 
 from lodestar.models.kinship import kind_of
 from lodestar.perception.measured_noise import MeasuredNoise, measured_noise
@@ -18,8 +20,9 @@ EYES_SIZE = 0.3  # m, longest side of things of a kind without a prior (ours)
 EYES_FILLED = 0.6  # square root of a thing's area in an image over its longest side there; chosen
 # What is not known of a thing before it is found: its size, as a factor of its kind's, and by how much the logit of its
 # chance lies above the pooled one where its class was not measured. Three cases of equal probability; chosen: half of
-# the spread of the measured classes
+# the spread of the measured classes. What lasts of a thing's misses (`MeasuredNoise.lasting`) follows them, too.
 EYES_CASES = ((0.75, -1.0), (1.0, 0.0), (1.3, 1.0))
+EYES_LASTING = (1.09, 0.0, -1.09)  # means of the thirds of a normal distribution
 EYES_FOCAL = 381.0  # pixels, of a camera of 80 degrees and 640 pixels; chosen: the simulated Go2's
 # change of viewpoint, radians or logarithm of the distance, from which a view is another trial. Chosen: twice the
 # correlation length that was measured (docs/measurements/detector-noise.md)
@@ -60,13 +63,20 @@ class Eyes:
         """Return the chances (cases, N) of a thing that was not found yet, from N distances, metres, for each of the
         EYES_CASES. size: longest side of its kind, metres, NaN = unknown.
         """
-        known = self.measured is None or self.measured.knows(self._named(label))
         side = size if size > 0.0 else EYES_SIZE
         chances = np.array([[self.chance_from(label, f * side, d) for d in distances] for f, _ in EYES_CASES])
-        if known:
+        if self.measured is None:
             return chances
-        factors = np.exp([[shift] for _, shift in EYES_CASES])  # of the odds
-        return np.asarray(factors * chances / (1.0 - chances + factors * chances))
+        if not self.measured.knows(self._named(label)):
+            factors = np.exp([[shift] for _, shift in EYES_CASES])  # of the odds
+            chances = factors * chances / (1.0 - chances + factors * chances)
+        lasting = min(self.measured.lasting, 0.99)
+        if lasting > 0.0:
+            missed = (math.sqrt(lasting) * np.array(EYES_LASTING)[:, None] - norm.ppf(chances)) / math.sqrt(
+                1.0 - lasting
+            )
+            chances = norm.sf(missed)
+        return np.asarray(chances)
 
 
 @lru_cache(maxsize=8)

@@ -8,8 +8,17 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
+from lodestar.perception.box_masks import BoxMasker
 from lodestar.perception.config import NoiseConfig
-from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame, Vocabulary
+from lodestar.perception.found_things import FoundThing
+from lodestar.perception.frames import (
+    AlignedDepth,
+    Detection,
+    ImageBox,
+    RgbdFrame,
+    SegmentedFrame,
+    Vocabulary,
+)
 from lodestar.perception.measured_noise import WIDTH, MissMemory, StrayMemory, measured_noise, place_of
 from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
 
@@ -165,12 +174,22 @@ class GroundTruthDetector:
         return named
 
     def _false(self, shape: tuple[int, int], frame: RgbdFrame | None) -> list[tuple[_Mask, str, str]]:
-        """Return false detections as masks, to be painted below all others."""
+        """Return false detections as masks, to be painted below all others.
+
+        Boxes get masks from depth as those of a real detector do; without a frame they are the masks.
+        """
         assert self._strays is not None
-        return [
-            (_Mask(top, left, np.ones((rows, columns), bool), {}), label, label)
+        things = [
+            FoundThing(label, 1.0, ImageBox(left, top, columns, rows))
             for label, top, left, rows, columns in self._strays.boxes(shape, frame)
         ]
+        if frame is not None:
+            things = BoxMasker().masked(things, AlignedDepth(frame.depth, frame.camera))
+        named = []
+        for one in things:
+            pixels = np.ones((one.box.height, one.box.width), bool) if one.mask is None else one.mask
+            named.append((_Mask(one.box.y, one.box.x, pixels, {}), one.label, one.label))
+        return named
 
     def _spoil(self, masks: list[_Mask]) -> list[_Mask]:
         """Return the masks with simulated errors: misses, merges, splits and erosion."""

@@ -20,7 +20,8 @@ class TargetView:
 
     accepted: candidates that meet the query. missing: phrases whose vectors must be fetched first. neighbor:
     greatest score in [0, 1] of an entity for one of the step's neighbour phrases. unmeant: ids of entities
-    that match the step's exclusions and so are no candidates.
+    that match the step's exclusions and so are no candidates. presumed: entity that was accepted although a neighbour
+    that the step names was not seen; 0 = none.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -28,6 +29,7 @@ class TargetView:
     missing: tuple[str, ...] = ()
     neighbor: float = 0.0
     unmeant: frozenset[int] = frozenset()
+    presumed: int = 0
 
     def score(self, entity_id: int) -> float:
         """Return the score of an entity in [0, 1]; 0 if it is no candidate."""

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.config import NoiseConfig
+from lodestar.perception.eyes import Eyes
 from lodestar.perception.frames import RgbdFrame
 from lodestar.perception.ground_truth import GroundTruthDetector
 from lodestar.perception.measured_noise import (
@@ -112,6 +113,16 @@ def test_the_old_noise_forgets_with_time(memory):
     )
 
 
+@settings(max_examples=12, deadline=None)
+@given(st.floats(0.2, 0.7), st.sampled_from([0.0, 0.4, 0.7]), st.integers(1, 6), st.integers(0, 2**32 - 1))
+def test_the_eyes_expect_as_many_unseen_things_as_the_noise_leaves(chance, lasting, views, seed):
+    full = [[chance] * len(RECORD["distances"])] * len(RECORD["sizes"])
+    noise = MeasuredNoise.of(record(lasting=lasting, recall=full, kinds={}, offsets={"chair": 0.0}))
+    expected = np.mean((1.0 - Eyes(noise).cases("chair", 0.6, [2.0])[:, 0]) ** views)
+    hits = seen(noise, seed, np.linspace(0.0, 5.0, views), things=400, chance=chance)
+    assert np.mean(~hits.any(axis=0)) == pytest.approx(expected, abs=0.11)
+
+
 def test_twins_are_two():
     hits = seen(MeasuredNoise.of(record(lasting=1.0)), 3, np.linspace(0.0, 3.0, 20), things=6, chance=0.5)
     assert (hits == hits[0]).all() and 0 < hits[0].sum() < 6
@@ -176,6 +187,22 @@ def test_masks_are_cut_named_wrong_and_joined_by_strays_as_often_as_measured():
     box = next(d.box for frame in frames for d in frame.detections if d.label == "chair")
     assert (box.x, box.y, box.width, box.height) == (60, 30, 40, 20)
     assert {d.score for frame in frames for d in frame.detections} <= set(noise.scores)
+
+
+def test_a_false_detection_has_a_mask_from_depth_as_a_real_one_does():
+    noise = MeasuredNoise.of(record(strays=4.0, stray_labels={"bed": 1}, stray_sizes=[160.0]))
+    depth = np.full((120, 160), 4.0, np.float32)
+    depth[40:80, 50:110] = 2.0  # a thing before a wall
+    frames = [
+        detector(noise, seed).segment(
+            0.0, np.zeros((120, 160), np.uint16), {}, RgbdFrame(0.0, CAMERA, depth, np.eye(4))
+        )
+        for seed in range(20)
+    ]
+    masks = [frame.labels == one.label_value for frame in frames for one in frame.detections]
+    things = [mask for mask in masks if (depth[mask] == 2.0).any()]
+    whole = [(depth[mask] == 2.0).mean() > 0.95 for mask in things]  # a box that is mostly wall stays a box
+    assert len(things) > 10 and np.mean(whole) > 0.4, "no wall beside it"
 
 
 def test_the_same_seed_gives_the_same_frames_and_a_frame_is_not_needed():

@@ -86,14 +86,19 @@ def _run(options: argparse.Namespace, line: ProgressLine, began: float) -> int:
 
     # libraries of the nodes, loaded while this process makes the building
     load_libraries(stack("sim", StackOptions(console=options.page is not None)))
+    from lodestar.assembly.profiles import read_profiles
     from lodestar.language.directive import DirectiveError
+    from lodestar.perception.eyes import eyes_of
+    from lodestar_bringup.places import config_folder
     from lodestar_eval.tasks import prepare
     from lodestar_sim.worlds import WorldError
     from lodestar_sim.worlds.sources import with_kind
 
+    file = config_folder() / f"{options.perception}.yaml"
     line.note(f"Building the {options.world} of seed {options.seed} ...")
     try:
-        prepared = prepare(with_kind(options.world, options.kind), options.seed, options.directive)
+        eyes = eyes_of(read_profiles([file]).shared.looks.eyes) if file.exists() else None
+        prepared = prepare(with_kind(options.world, options.kind), options.seed, options.directive, eyes)
     except (WorldError, DirectiveError) as error:
         return _refused(str(error))
     from lodestar_eval.demo.unfinished import begin_report, quiet
@@ -144,9 +149,10 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace | int:
     add("--kind", choices=kinds, help="as what a map is furnished (default office)")
     add("--out", type=Path, default=Path("out/demo"), metavar="FOLDER", help="default out/demo")
     add(
-        "--perception", choices=PERCEPTION, default=PERCEPTION[0],
-        help="profile (default): the simulator's labels; measured: with the errors that NanoDet was measured to make; "
-        "on its colour images, nanodet: NanoDet (make detector); network: the packaged network",
+        "--perception", choices=PERCEPTION, default="measured",
+        help="measured (default): the simulator's labels with the errors that the networks of `make detector` were "
+        "measured to make; profile: without errors; on its colour images, nanodet: those networks; network: the "
+        "packaged network",
     )  # fmt: skip
     add(
         "--console", choices=("auto", "on", "off"), default="auto",

@@ -25,7 +25,7 @@ from lodestar_eval.report import finite_or_none, markdown_table, number
 
 FILM = "run.gif"
 _NAMERS = {
-    "measured": "the simulator's labels, with the errors that NanoDet was measured to make",
+    "measured": "the simulator's labels, with the errors that NanoDet and Objectron's SSD were measured to make",
     "profile": "the simulator's labels",
     "nanodet": "NanoDet and Objectron's SSD",
     "network": "the packaged network",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig
-from lodestar.perception.frames import DetectorUnavailable, Labeller, SegmentedFrame
+from lodestar.perception.frames import DetectorUnavailable, Labeller, RgbdFrame, SegmentedFrame
 from lodestar.perception.painting import paint_segments
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -21,11 +22,12 @@ from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.conversions_scene import segmented_to_msg
 from lodestar_ros.conversions_sensors import image_to_msg
 from lodestar_ros.executors import main_of
+from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.label_input import LabelInput
 from lodestar_ros.lookout_server import LookoutServer
-from lodestar_ros.node import LodestarNode
-from lodestar_ros.parameters import ParameterError, declare_part
-from lodestar_ros.sync import StampPairer
+from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.parameters import ParameterError, declare_config, declare_part
+from lodestar_ros.sync import PoseQueue, StampPairer
 from lodestar_ros.workers import LatestWorker
 
 
@@ -33,8 +35,8 @@ class PerceptionNode(LodestarNode):
     """Segments the newest image; older waiting images are dropped and counted.
 
     Subscribes: ``labels`` and ``label_table`` (ground_truth; with ``depth`` or ``label_instances`` if
-    `components.by` says so, and with ``image`` if `appearance.by` does), ``image`` and, for masks of boxes,
-    ``depth`` (onnx, ultralytics), or both (geometric); ``camera_info``.
+    `components.by` says so, with ``image`` if `appearance.by` does, and with ``depth`` and TF for measured noise),
+    ``image`` and, for masks of boxes, ``depth`` (onnx, ultralytics), or both (geometric); ``camera_info``.
     Publishes: ``~/segmented``; ``~/annotated`` (the segments in colour, if it has subscribers); see `LookoutServer`.
     """
 
@@ -57,8 +59,10 @@ class PerceptionNode(LodestarNode):
         self._input = {"ground_truth": "labels", "geometric": "depth"}.get(config.adapter, "image")
         if config.adapter == "ground_truth":
             self._detector = self._truth = parts.ground_truth_detector(config)
+            posed = bool(config.noise.measured)  # its errors depend on the place of the camera
+            submit = self._posed() if posed else self._worker.submit
             self._labels = LabelInput(
-                self, config.components, self._worker.submit, self._images, self._describer is not None
+                self, config.components, submit, self._images, self._describer is not None, posed
             )
         elif config.adapter == "geometric":
             self._detector = self._geometric = parts.geometric_segmenter(config)
@@ -77,6 +81,22 @@ class PerceptionNode(LodestarNode):
             self._colors = ColorInput(self, self._images, with_depth, self._worker.submit)
             self.diagnostics.value("detect.odd_boxes", lambda: self._rgb.odd_boxes)
         LookoutServer(self, config, self._detector)
+
+    def _posed(self) -> Callable[[dict[str, Any]], None]:
+        """Return a function that passes label images on, with the pose of their camera in odom, once it is known."""
+        monitor, odom = self.diagnostics.input("labels"), declare_config(self, FrameNames, "frames.").odom
+
+        def resolve(parts: dict[str, Any]) -> dict[str, Any]:
+            header = parts["labels"].header
+            return {**parts, "pose": buffer.lookup(odom, header.frame_id, stamp_from_msg(header.stamp))}
+
+        def on_drop(error: TransformUnavailable) -> None:
+            monitor.drop("no_transform")
+            self.get_logger().warning(f"labels: {error}", throttle_duration_sec=5.0)
+
+        queue: PoseQueue = self.timed(PoseQueue(resolve, self._worker.submit, on_drop))
+        buffer = self.transforms(queue.retry).buffer
+        return queue.add
 
     def _on_image(self, name: str, message: Image | CompressedImage) -> None:
         self._pairer.add(name, stamp_from_msg(message.header.stamp), message)
@@ -104,7 +124,11 @@ class PerceptionNode(LodestarNode):
             image = item["labels"]
             labels, table = self._labels.objects(item)
             colors = self._images.color(item["image"]) if "image" in item else None
-            frame = self._truth.segment(stamp_from_msg(image.header.stamp), labels, table)
+            stamp, view = stamp_from_msg(image.header.stamp), None
+            if "pose" in item:
+                metres, camera = self._images.depth(item["depth"])
+                view = RgbdFrame(stamp, camera, metres, item["pose"])
+            frame = self._truth.segment(stamp, labels, table, view)
         if self._describer is not None and colors is not None:
             try:
                 frame = self._describer.describe(colors, frame)

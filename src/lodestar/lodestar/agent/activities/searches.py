@@ -177,8 +177,14 @@ class Search(Activity):
             self._end_explored(run, admission, view)
 
     def _goes_on(self, run: DirectiveRun) -> bool:
-        """Return whether the search waits for an expert or retries a target, although everything is explored."""
-        if self._waits_for_experts(run):
+        """Return whether the search waits for an expert, heads for the only thing that fits or retries a target,
+        although everything is explored.
+        """
+        only = self._tools.context.search.look(run).presumed
+        if only and only not in run.errand.forgiven:
+            run.errand.forgiven.add(only)
+            self._tools.transitions.redecide(run)
+        elif self._waits_for_experts(run):
             self.retry(run)
         elif run.errand.second_chance():
             self._tools.transitions.redecide(run)

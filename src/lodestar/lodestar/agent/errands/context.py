@@ -307,9 +307,9 @@ def _skill(proposal: Proposal) -> Skill:
 
 
 def _beliefs(step: Step, view: TargetView, entity_id: int) -> tuple[Belief, ...]:
-    """Return the relations for which an entity was accepted as the target; () while it is only a candidate."""
+    """Return the relations for which an entity was accepted as the target; () if it is only a candidate."""
     candidate = next((c for c in view.accepted if c.entity_id == entity_id), None)
-    if candidate is None or candidate.reading >= len(step.graphs):
+    if candidate is None or view.presumed == entity_id or candidate.reading >= len(step.graphs):
         return ()
     bound = {0: entity_id, **candidate.bindings}
     return tuple(

@@ -7,15 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Protocol
 
+from lodestar.agent.decisions.only_fit import OnlyFit
 from lodestar.agent.errands.commands import Command, EmbedPhrases
 from lodestar.agent.errands.errand import BELOW_ACCEPT, GONE, SHIFTED, UNSURE
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.newest import Facts
 from lodestar.agent.facts.times import Stamp
+from lodestar.experts.searched_floor import SearchedFloor
 from lodestar.geometry.boxes import box_distance
 from lodestar.language.directive import Item, Step, StepKind
 from lodestar.language.query_graph import QueryGraph
+from lodestar.models.category_priors import CategoryPriors
 from lodestar.query.targets import Targets, TargetView
 from lodestar.query.verdict import Candidate
 from lodestar.scene.mirror import SceneMirror
@@ -32,6 +35,8 @@ class Known(Protocol):
     facts: Facts
     targets: Targets
     commands: list[Command]
+    searched: SearchedFloor
+    priors: CategoryPriors
 
     @property
     def now(self) -> float:
@@ -43,6 +48,7 @@ class TargetSearch:
 
     def __init__(self, context: Known) -> None:
         self._context = context
+        self._only_fit = OnlyFit(context.priors)
         self._asked: dict[str, float] = {}  # phrase -> time of the request for its vector, recent ones
 
     def look(self, run: DirectiveRun) -> TargetView:
@@ -66,12 +72,29 @@ class TargetSearch:
             known = tuple(c for c in view.candidates if c.entity_id != pointed.entity_id)
             return replace(view, candidates=(pointed, *known), accepted=(pointed, *others))
         accepted = tuple(c for c in view.accepted if c.entity_id not in run.errand.excluded)
+        presumed = None if accepted else self._presumed(run, view)
+        if presumed is not None:
+            run.errand.excluded.pop(presumed.entity_id, None)
+            accepted, view = (presumed,), replace(view, presumed=presumed.entity_id)
         if run.step.scope.around is not None:
             near = {e.id for e in self._within(self.accepted(replace(view, accepted=accepted)), run.step)}
             accepted = tuple(c for c in accepted if c.entity_id in near)
         if run.step.count == 1:
             accepted = run.errand.doubt.wanted(accepted, mirror.resolve)
         return replace(view, accepted=accepted)
+
+    def _presumed(self, run: DirectiveRun, view: TargetView) -> Candidate | None:
+        """Return the candidate that is probably meant (`OnlyFit`) by a step that is to find one thing."""
+        context, errand, step = self._context, run.errand, run.step
+        if step.count != 1 or run.check is not None or step.scope.rooms or step.scope.around is not None:
+            return None
+        known = [
+            c for c in view.candidates if errand.excluded.get(c.entity_id, UNSURE) in (BELOW_ACCEPT, UNSURE)
+        ]
+        return self._only_fit.of(
+            step, known, context.facts, context.searched, context.now,
+            errand.explored_at is not None, context.config.query.accept,
+        )  # fmt: skip
 
     def _pointed(self, run: DirectiveRun, view: TargetView) -> Candidate | None:
         """Return the target that a person pointed at, also if its relations do not hold; None if there is

@@ -17,12 +17,13 @@ from lodestar.agent.facts.config import LOOP_NEAREST_MATCHES
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER
 from lodestar.experts.protocol import Proposal, RejectionReason
+from lodestar.experts.unseen_floor import wanted_neighbours
 from lodestar.floors.records import Building
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, Step, StepKind
 from lodestar.language.sentences import sentence
 from lodestar.language.step_kinds import step_spec
-from lodestar.models.english import with_article
+from lodestar.models.english import listed, with_article
 from lodestar.query.targets import TargetView
 from lodestar.query.verdict import Candidate
 from lodestar.scene.captions import clean_text
@@ -73,6 +74,12 @@ def nothing_here(step: Step) -> str:
         return "looked around here; on to the next place"
     target = clean_text(step.target)
     return f"no {target} here; on to the next place" if target else "not here; on to the next place"
+
+
+def presumed_in_words(step: Step) -> str:
+    """Return a sentence that says what was not seen of a target that was accepted as the only one that fits."""
+    named = listed(sorted(with_article(clean_text(one)) for one in wanted_neighbours(step.graphs[0])), "or")
+    return f"It is the only one that I know which fits; {named} where you said was not seen, and may have been missed."
 
 
 def going(proposal: Proposal, entity: Entity | None, accepted: bool) -> str:

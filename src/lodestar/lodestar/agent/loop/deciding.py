@@ -169,11 +169,11 @@ class KnownTarget:
         result, since it brought the target into view.
         """
         late = any(arm.is_silent and arm.expert != FRONTIER for arm in admission.arms)
-        if not late and not view.is_accepted(run.errand.pointed):
+        if not late and not view.presumed and not view.is_accepted(run.errand.pointed):
             return False
         accepted, config = self._context.search.accepted(view), self._context.config
         proposed = (arm.proposal for arm in admission.admissible if arm.proposal is not None)
-        if any(heads_for(proposal, accepted, config) for proposal in proposed):
+        if not view.presumed and any(heads_for(proposal, accepted, config) for proposal in proposed):
             return False
         likely = accepted or self._context.search.promising(run, view)
         found = self._viewpoint_of(run, likely[:_TRIED_TARGETS])
@@ -182,7 +182,10 @@ class KnownTarget:
         entity, goal, length = found
         assert run.requests.request is not None
         epoch = run.requests.request.epoch
-        why = "you pointed at it" if entity.id == run.errand.pointed else "the experts have not answered"
+        why = (
+            "it is the only one that fits" if entity.id == view.presumed else "the experts have not answered"
+        )
+        why = "you pointed at it" if entity.id == run.errand.pointed else why
         rationale = f"going to {name_of(entity)}, {length:.1f} m away, by the map: {why}"
         proposal = Proposal(KNOWN, epoch, goal, view.score(entity.id), rationale, entity.id)
         if not self._transitions.send(run, proposal, epoch, view, keeps=True).accepted:

@@ -15,7 +15,7 @@ from lodestar.agent.decisions.approach import Arrival, faced_entity, faces
 from lodestar.agent.errands.commands import Choice, OpenQuestion
 from lodestar.agent.errands.errand import BELOW_ACCEPT, FOUND, REACHED, UNCONFIRMED, UNREACHABLE, Failure
 from lodestar.agent.errands.run import DirectiveRun
-from lodestar.agent.errands.words import name_of, nothing_here, place_of, why_not
+from lodestar.agent.errands.words import name_of, nothing_here, place_of, presumed_in_words, why_not
 from lodestar.agent.facts.config import LOOP_LOOK_TIME, LOOP_SETTLE_TIME, LOOP_SIGHT_MARGIN
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.experts.protocol import Proposal
@@ -267,6 +267,8 @@ class VerifyingState:
         run.errand.found_here += 1
         where = place_of(entity, context.facts.mirror, context.facts.building)
         text = f"Found {name_of(entity)} {where}: it is in front of me and was seen {how}."
+        if view.presumed == entity.id:
+            text += f" {presumed_in_words(run.step)}"
         text += run.errand.doubt.others(entity.id, context.facts.entities) if run.step.count == 1 else ""
         if 0 < run.step.count <= run.errand.found_here:
             self._tools.steps.succeed(run, text, view)

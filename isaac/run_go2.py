@@ -219,11 +219,7 @@ def _make_graph(spec: GraphSpec) -> None:
     ]
     og.Controller.edit(
         {"graph_path": spec.path, "evaluator_name": "execution"},
-        {
-            keys.CREATE_NODES: list(spec.nodes),
-            keys.SET_VALUES: values,
-            keys.CONNECT: list(spec.connections),
-        },
+        {keys.CREATE_NODES: list(spec.nodes), keys.SET_VALUES: values, keys.CONNECT: list(spec.connections)},
     )
 
 

@@ -118,10 +118,7 @@ def test_a_process_that_stops_the_robot_opens_no_shared_memory(
 def test_sockets_of_discovery_have_room_for_a_burst(profile: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", SOCKETS],
-        env={
-            **os.environ,
-            "FASTDDS_DEFAULT_PROFILES_FILE": str(ROOT / "config" / profile),
-        },
+        env={**os.environ, "FASTDDS_DEFAULT_PROFILES_FILE": str(ROOT / "config" / profile)},
         capture_output=True,
         text=True,
         check=True,
@@ -136,10 +133,7 @@ def test_sockets_of_discovery_have_room_for_a_burst(profile: str) -> None:
 @pytest.mark.parametrize("readers_profile", ["fastdds.xml", "fastdds_small.xml", "fastdds_cable.xml"])
 def test_no_best_effort_image_is_lost_or_broken_between_two_processes(readers_profile: str) -> None:
     variable = "FASTDDS_DEFAULT_PROFILES_FILE"
-    environment = {
-        **os.environ,
-        variable: str(ROOT / "config" / "fastdds.xml"),
-    }
+    environment = {**os.environ, variable: str(ROOT / "config" / "fastdds.xml")}
     with subprocess.Popen(
         [sys.executable, "-c", READER],
         env={**environment, variable: str(ROOT / "config" / readers_profile)},

@@ -19,12 +19,7 @@ from lodestar.perception.picture_config import PicturesConfig
 from lodestar.selection.policies import state_file
 from lodestar_bringup.navigation import navigation_profile, slam_profile
 from lodestar_bringup.places import config_folder
-from lodestar_bringup.process_spec import (
-    MIDDLEWARE,
-    ON_CABLE,
-    SMALL_MIDDLEWARE,
-    UDP_MIDDLEWARE,
-)
+from lodestar_bringup.process_spec import MIDDLEWARE, ON_CABLE, SMALL_MIDDLEWARE, UDP_MIDDLEWARE
 from lodestar_bringup.stack import USES, StackOptions, stack
 
 CONFIG = declared.ROOT / "config"
@@ -264,10 +259,7 @@ def test_only_a_stack_that_may_leave_this_computer_uses_the_cable(
         ("", {"SYSTEM_DEFAULT"}),
         ("rmw_fastrtps_cpp", {"SYSTEM_DEFAULT"}),
         ("rmw_fastrtps_dynamic_cpp", {"SYSTEM_DEFAULT"}),
-        (
-            "rmw_cyclonedds_cpp",
-            set(),
-        ),  # not confined to loopback: the confining file is for Fast DDS only
+        ("rmw_cyclonedds_cpp", set()),  # not confined to loopback: the confining file is for Fast DDS only
         ("rmw_zenoh_cpp", set()),
     ],
 )

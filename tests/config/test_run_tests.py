@@ -58,10 +58,7 @@ def run(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
     (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text())
     (tmp_path / "notes").mkdir()
     bare = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    own = {
-        "NOTES": str(tmp_path / "notes"),
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    }  # slow to import
+    own = {"NOTES": str(tmp_path / "notes"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # slow to import
 
     def start(*arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(

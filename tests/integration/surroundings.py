@@ -41,7 +41,7 @@ PATIENT = {
 
 #: Patience among fakes.
 TIMES = PATIENT | {
-    "loop.grid_patience": 0.0,  # the fake robot publishes its grid once
+    "loop.grid_patience": 0.0  # the fake robot publishes its grid once
 }
 
 #: Short patience, for tests of what comes when it is over.

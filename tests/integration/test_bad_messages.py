@@ -143,10 +143,7 @@ BAD = [
         "battery",
         BatteryState,
         qos.SENSOR,
-        [
-            lambda: BatteryState(percentage=math.nan),
-            lambda: BatteryState(percentage=-1e30),
-        ],
+        [lambda: BatteryState(percentage=math.nan), lambda: BatteryState(percentage=-1e30)],
     ),
     ("cmd_vel", Twist, qos.COMMAND, [lambda: twist(math.nan), lambda: twist(1e300)]),
 ]

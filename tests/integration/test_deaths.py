@@ -122,8 +122,7 @@ def test_voxels_that_come_back_empty_clear_nothing_and_use_no_id_again(bed, robo
     assert not said.restored and "empty map" in said.text
     bed.forget(INSTANCES)
     robot.watch(
-        lambda: any(i.confirmed for _, m in bed.heard[INSTANCES] for i in m.updated),
-        "the box as an instance",
+        lambda: any(i.confirmed for _, m in bed.heard[INSTANCES] for i in m.updated), "the box as an instance"
     )
     ids = {i.id for _, m in bed.heard[INSTANCES] for i in m.updated}
     assert min(ids) >= highest

@@ -56,11 +56,7 @@ def owner(world):
     node = world.bed.node
     there = lambda: {bytes(i.endpoint_gid) for i in node.get_publishers_info_by_topic(TOPIC)}  # noqa: E731
     before = there()
-    process = subprocess.Popen(
-        [sys.executable, "-c", OWNER, "page"],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = subprocess.Popen([sys.executable, "-c", OWNER, "page"], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline().strip() == "there"
     world.bed.until(lambda: there() - before, "the owner in the graph")
     yield process

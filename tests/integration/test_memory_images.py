@@ -274,8 +274,7 @@ def test_images_of_forgotten_memories_are_erased_also_where_the_keyframes_node_i
     bed.until(lambda: street.count("store.unerased") > 0, "still to be erased")
     processes.starter.start_one("keyframes")
     bed.until(
-        lambda: street.count("store.records") > 0 and not street.count("store.unerased"),
-        "all is erased",
+        lambda: street.count("store.records") > 0 and not street.count("store.unerased"), "all is erased"
     )
     left = images(processes)
     assert kept in left, "a decision that was not forgotten refers to it"

@@ -42,11 +42,7 @@ def test_points_and_scan_come_of_a_mid_360_that_hangs_upside_down(bed: Bed, proc
     bed.hear(PointCloud2, "points", qos.SENSOR)
     bed.hear(LaserScan, "scan", qos.RELIABLE)
     processes.start(
-        "go2_lidar",
-        use="go2",
-        parameters={"go2_lidar": UPSIDE_DOWN},
-        slam="none",
-        navigator="external",
+        "go2_lidar", use="go2", parameters={"go2_lidar": UPSIDE_DOWN}, slam="none", navigator="external"
     )
     driver = bed.on_executor(lambda: bed.node.create_publisher(PointCloud2, "livox/lidar", 10))
 

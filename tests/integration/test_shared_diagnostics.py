@@ -80,10 +80,7 @@ def test_the_doctor_of_one_robot_does_not_pass_on_what_another_says(
 ) -> None:
     robots(robot1=PASSED, robot2=PASSED)
     robot1 = Node("memory", namespace="robot1", context=bed.node.context, start_parameter_services=False)
-    asked = Command(
-        "lodestar_ros.doctor",
-        *("--namespace", "robot1", "--seconds", "8", "--json"),
-    )
+    asked = Command("lodestar_ros.doctor", *("--namespace", "robot1", "--seconds", "8", "--json"))
     asked.ends()
     robot1.destroy_node()
     said = {finding["what"] for finding in json.loads(asked.text) if finding["check"] == "node_warns"}

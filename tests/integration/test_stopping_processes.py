@@ -33,13 +33,7 @@ from waiting import Moment
 
 from integration.bed import Bed, Processes
 from integration.fakes import FakeExpert, stamped
-from integration.surroundings import (
-    EXPERTS,
-    STOP_BOUND,
-    TIMES,
-    moves,
-    release_until_idle,
-)
+from integration.surroundings import EXPERTS, STOP_BOUND, TIMES, moves, release_until_idle
 from lodestar.experts.protocol import Proposal
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D

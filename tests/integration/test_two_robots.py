@@ -83,10 +83,7 @@ def robots(bed: Bed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[
             starter.start()
         running = {name: Robot(bed, name) for name in ROBOTS}
         for robot in running.values():
-            bed.until(
-                lambda robot=robot: ("odom", "base_link") in robot.edges(),
-                f"{robot.name}'s odometry",
-            )
+            bed.until(lambda robot=robot: ("odom", "base_link") in robot.edges(), f"{robot.name}'s odometry")
             bed.until(lambda robot=robot: ("map", "odom") in robot.edges(), f"{robot.name}'s map")
             bed.until(lambda robot=robot: bed.heard[f"{robot.name}/grid"], f"{robot.name}'s grid")
             place = f"{robot.name}/sim/ground_truth"

@@ -64,9 +64,7 @@ def share_of(package: str) -> Path | None:
 
 
 def refuse_missing(
-    needed: dict[str, str],
-    specs: Iterable[ProcessSpec] = (),
-    share: Callable[[str], Path | None] = share_of,
+    needed: dict[str, str], specs: Iterable[ProcessSpec] = (), share: Callable[[str], Path | None] = share_of
 ) -> None:
     """Raise StackError that names the missing packages and how to get them, or a node that is not installed."""
     missing = [package for package in needed if share(package) is None]

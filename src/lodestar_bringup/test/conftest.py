@@ -53,10 +53,7 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     root = tmp_path_factory.mktemp("toys")
     install_toys(root)
     with pytest.MonkeyPatch.context() as patch:
-        for variable, path in (
-            ("PYTHONPATH", root / "site"),
-            ("AMENT_PREFIX_PATH", root / "prefix"),
-        ):
+        for variable, path in (("PYTHONPATH", root / "site"), ("AMENT_PREFIX_PATH", root / "prefix")):
             patch.setenv(variable, f"{path}{os.pathsep}{os.environ.get(variable, '')}")
         patch.syspath_prepend(str(root / "site"))
         yield root

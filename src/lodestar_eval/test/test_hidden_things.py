@@ -32,10 +32,7 @@ SOFA = WorldObject(
     "param:sofa?seats=3",
     (-0.5, 0.4, 0.0, math.pi),
 )
-NOISES = {
-    "none": NoiseConfig(),
-    "noise": NoiseConfig(miss=0.1, split=0.05, wrong_label=0.1, score_std=0.05),
-}
+NOISES = {"none": NoiseConfig(), "noise": NoiseConfig(miss=0.1, split=0.05, wrong_label=0.1, score_std=0.05)}
 
 
 def room(*events: Event) -> World:

@@ -33,10 +33,7 @@ PERSON = WorldObject(
 START = (-2.2, 0.0, 0.0)
 LOOK = 0.5  # s between frames
 QUICK = 0.2  # s between frames while a person walks
-NOISES = {
-    "none": NoiseConfig(),
-    "noise": NoiseConfig(miss=0.1, split=0.05, wrong_label=0.1, score_std=0.05),
-}
+NOISES = {"none": NoiseConfig(), "noise": NoiseConfig(miss=0.1, split=0.05, wrong_label=0.1, score_std=0.05)}
 
 
 def room(objects, events=()) -> World:

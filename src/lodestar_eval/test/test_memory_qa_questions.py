@@ -32,14 +32,7 @@ from lodestar_eval.memory_qa.questions import KINDS, Picture
 from lodestar_eval.memory_qa.reference_answerers import Guesser, Oracle
 from lodestar_eval.memory_qa.scoring import judge
 from lodestar_eval.memory_qa.truth import TourTruth, clipped, joined
-from lodestar_eval.memory_qa.wordings import (
-    BOTH,
-    DEVELOPMENT,
-    RESERVED,
-    plural,
-    worded,
-    wordings,
-)
+from lodestar_eval.memory_qa.wordings import BOTH, DEVELOPMENT, RESERVED, plural, worded, wordings
 from lodestar_sim.reference_truth import Scene
 
 COUNTS = {"spatial": 12, "yes_no": 12, "descriptive": 10, "temporal": 8, "picture": 4}

@@ -9,15 +9,7 @@ from lodestar.selection.context import FEATURES
 from lodestar.selection.decisions import ArmRecord, Decision, Outcome
 from lodestar.selection.policies import make_policy
 from lodestar.selection.reward import SequenceReward
-from lodestar_eval.off_policy import (
-    NoSupport,
-    Sample,
-    decay_of,
-    evaluate,
-    features_of,
-    reward_of,
-    samples_of,
-)
+from lodestar_eval.off_policy import NoSupport, Sample, decay_of, evaluate, features_of, reward_of, samples_of
 
 ARMS = ("frontier", "semantic_map", "ego_vlm")
 NAMES = ("bias", "coverage")

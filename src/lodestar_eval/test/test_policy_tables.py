@@ -256,12 +256,7 @@ def test_apartments_and_offices_are_the_default_of_both_searches(tmp_path):
     assert parsers[0].parse_args([]).world == parsers[1].parse_args([]).worlds
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--worlds", "apartment,castle"], "castle"),
-    ],
-)
+@pytest.mark.parametrize(("words", "message"), [(["--worlds", "apartment,castle"], "castle")])
 def test_options_that_make_no_sense_are_refused(words, message, tmp_path):
     from lodestar_eval.benchmarks.episodes import _planned
     from lodestar_eval.registry import BadOptions

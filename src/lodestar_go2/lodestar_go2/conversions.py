@@ -90,9 +90,7 @@ def odometry_to_msg(pose: BasePose, odom: str, base: str) -> OdometryMsg:
 def transform_of(pose: BasePose, odom: str, base: str) -> TransformStamped:
     """Return the transform odom -> base."""
     return TransformStamped(
-        header=header(pose.stamp, odom),
-        child_frame_id=base,
-        transform=transform_to_msg(pose.odom_from_base),
+        header=header(pose.stamp, odom), child_frame_id=base, transform=transform_to_msg(pose.odom_from_base)
     )
 
 

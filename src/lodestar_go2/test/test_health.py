@@ -24,10 +24,7 @@ def test_a_sound_robot_has_no_warnings() -> None:
 def test_each_trouble_is_told_in_words() -> None:
     hot = (40,) * 4 + (81,) + (40,) * 7
     told = warnings_of(low(charge=0.12, temperatures=hot))
-    assert told == [
-        "battery 12%",
-        "hot motors: FL_thigh_joint 81 degrees",
-    ]
+    assert told == ["battery 12%", "hot motors: FL_thigh_joint 81 degrees"]
 
 
 def test_feet_that_stand_are_named(state: Callable[..., SportState]) -> None:

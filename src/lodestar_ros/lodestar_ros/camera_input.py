@@ -11,12 +11,7 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.camera_model import CameraModel, ImageMismatch, Rectification, rectification
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage
-from lodestar_ros.conversions_sensors import (
-    depth_from_msg,
-    image_from_msg,
-    model_from_msg,
-    rgb_from_msg,
-)
+from lodestar_ros.conversions_sensors import depth_from_msg, image_from_msg, model_from_msg, rgb_from_msg
 from lodestar_ros.image_codecs import assumption
 from lodestar_ros.node import LodestarNode
 

@@ -44,10 +44,7 @@ class PatientClock:
     """
 
     def __init__(
-        self,
-        read: Callable[[], float],
-        patience: float,
-        steady: Callable[[], float] = time.monotonic,
+        self, read: Callable[[], float], patience: float, steady: Callable[[], float] = time.monotonic
     ) -> None:
         self._read, self._patience, self._steady = read, patience, steady
         self._lock = threading.Lock()

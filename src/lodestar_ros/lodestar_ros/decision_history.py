@@ -18,12 +18,7 @@ from lodestar.worldmodel.outcome_sentences import (
 )
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
-from lodestar.worldmodel.trace_sentences import (
-    action_in_words,
-    belief_in_words,
-    expectation_in_words,
-    moment,
-)
+from lodestar.worldmodel.trace_sentences import action_in_words, belief_in_words, expectation_in_words, moment
 
 #: Pattern of the ids that `LoopContext.trace_id` returns: prefix of the process and number of its directive.
 _TRACE_ID = re.compile(r"(?P<prefix>.*)-d(?P<directive>\d{1,9})-t\d{1,9}")

@@ -27,11 +27,7 @@ class EmbedderClient:
     """Sends one request at a time without blocking; `on_filled` is called on the executor after phrases were added."""
 
     def __init__(
-        self,
-        node: Node,
-        book: PhraseBook,
-        on_filled: Callable[[], None] | None = None,
-        name: str = "embed",
+        self, node: Node, book: PhraseBook, on_filled: Callable[[], None] | None = None, name: str = "embed"
     ) -> None:
         self._node = node
         self._book = book

@@ -10,13 +10,7 @@ from typing import Any
 
 from nav_msgs.msg import OccupancyGrid
 
-from lodestar.experts.protocol import (
-    GridReader,
-    Proposal,
-    ProposalRequest,
-    Rejection,
-    Thinking,
-)
+from lodestar.experts.protocol import GridReader, Proposal, ProposalRequest, Rejection, Thinking
 from lodestar.floors.per_floor import PerFloor
 from lodestar.floors.records import Building
 from lodestar.grid.occupancy import OccupancyGrid2D

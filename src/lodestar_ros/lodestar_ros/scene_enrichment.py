@@ -70,12 +70,7 @@ class SceneEnrichment:
     about one entity each; the template's captions are used until it has answered.
     """
 
-    def __init__(
-        self,
-        node: LodestarNode,
-        chain: SceneChain,
-        config: SceneDictionaryConfig,
-    ) -> None:
+    def __init__(self, node: LodestarNode, chain: SceneChain, config: SceneDictionaryConfig) -> None:
         self._node, self._chain, self._scene = node, chain, chain.dictionary
         self._images = KeyframeImages(node)
         chain.caption_by(self._images.crops, self._vision(config) if config.captions.asks_model else None)

@@ -9,13 +9,7 @@ from dataclasses import replace
 
 from lodestar.scene.records import Refusal
 from lodestar.worldmodel.amendment_checks import MalformedAmendment
-from lodestar.worldmodel.corrections import (
-    OPERATOR,
-    NothingMeant,
-    NotUnderstood,
-    Surroundings,
-    correction_of,
-)
+from lodestar.worldmodel.corrections import OPERATOR, NothingMeant, NotUnderstood, Surroundings, correction_of
 from lodestar.worldmodel.outcomes import ActionOutcome, Result
 from lodestar.worldmodel.transactions import AlreadyUndone, Entry, NoSuchEntry, Overtaken
 from lodestar.worldmodel.world_model import Reply, WorldModel

@@ -321,10 +321,7 @@ class Rig:
             for name in ("hold", "pause")
             for on in (True, False)
         }
-        of_base = {
-            "base hold": lambda: self.ask(self.follower, "hold", True),
-            "base killed": self.kill_base,
-        }
+        of_base = {"base hold": lambda: self.ask(self.follower, "hold", True), "base killed": self.kill_base}
         return {
             **(of_base if self.has_base else {}),
             **asks,

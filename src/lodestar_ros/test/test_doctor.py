@@ -11,19 +11,7 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from diagnostic_msgs.msg import DiagnosticStatus
-from sound_stack import (
-    IMAGE,
-    INPUTS,
-    SPORT,
-    TWIST,
-    edges,
-    machine,
-    put,
-    sound,
-    stream,
-    walked_by,
-    without,
-)
+from sound_stack import IMAGE, INPUTS, SPORT, TWIST, edges, machine, put, sound, stream, walked_by, without
 
 from lodestar.perception.lookout import VocabularyReport, WordSight
 from lodestar_ros.doctor.__main__ import in_words, told
@@ -85,10 +73,7 @@ FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
         ),
         "/go2_driver listens to cmd_vel",
     ),
-    "no_base": (
-        walked_by("/goal_selector", "/recorder"),
-        "the robot cannot move",
-    ),
+    "no_base": (walked_by("/goal_selector", "/recorder"), "the robot cannot move"),
     "two_bases": (
         lambda s: put(
             s, "publishers", "/odom", (Endpoint("/go2_base", IMAGE), Endpoint("/go2_driver", IMAGE))
@@ -101,10 +86,7 @@ FAULTS: dict[str, tuple[Callable[[Observation], Observation], str]] = {
         ),
         "/go2_base does not understand /robot on /sportmodestate: its unitree_go/msg/SportModeState has other fields",
     ),
-    "transform_twice": (
-        lambda s: replace(s, doubled=(("map", "odom"),)),
-        "Two publishers send map -> odom",
-    ),
+    "transform_twice": (lambda s: replace(s, doubled=(("map", "odom"),)), "Two publishers send map -> odom"),
     "wrong_interface": (
         machine(wanted_interfaces=("eth1",)),
         "names the interface eth1, which this computer does not have; the nearest is eth0",

@@ -17,10 +17,7 @@ from sound_stack import IMAGE, INPUTS, edges, put, sound, without
 from lodestar.geometry.poses import quaternion_from_rotation
 from lodestar_ros.doctor.camera_reading import read_image, read_info
 from lodestar_ros.doctor.checkup import checkup
-from lodestar_ros.doctor.findings import (
-    Endpoint,
-    FrameEdge,
-)
+from lodestar_ros.doctor.findings import Endpoint, FrameEdge
 
 OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])  # rotation base <- optical
 

@@ -59,10 +59,7 @@ class Bench:
         self.messages: list = []
         self.flat = True  # ground at a lift
         self.ends, self.heard, self.listens, self.timer, self.gait = [], [], {}, None, gait
-        ready = SimpleNamespace(
-            service_is_ready=lambda: self.gait != "",
-            call_async=self.ask,
-        )
+        ready = SimpleNamespace(service_is_ready=lambda: self.gait != "", call_async=self.ask)
         node = SimpleNamespace(
             shared=SimpleNamespace(floors=FloorsConfig(stairs=stairs, lifts=lifts)),
             transforms=lambda newest: SimpleNamespace(buffer=self),

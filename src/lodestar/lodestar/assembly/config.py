@@ -42,10 +42,7 @@ from lodestar.perception.config import (
 )
 from lodestar.query.config import RerankConfig
 from lodestar.scene.config import SceneConfig
-from lodestar.selection.config import (
-    LinUcbConfig,
-    SelectionConfig,
-)
+from lodestar.selection.config import LinUcbConfig, SelectionConfig
 from lodestar.worldmodel.config import AdviserConfig, ValidationConfig
 
 SEMANTIC_VOXELS_LAYERS_PERIOD = 2.0  # s between pillars and clouds; chosen

@@ -20,9 +20,7 @@ from lodestar.storage.snapshot import SnapshotFolder
 
 
 def saved_session(
-    path: str | Path,
-    mapping: MappingConfig | None = None,
-    config: SceneDictionaryConfig | None = None,
+    path: str | Path, mapping: MappingConfig | None = None, config: SceneDictionaryConfig | None = None
 ) -> SessionScene:
     """Return the session that a saved map in a folder holds. Raises BadFolder, ForeignFile, OtherVersion,
     OSError.

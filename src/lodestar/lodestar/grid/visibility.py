@@ -122,11 +122,7 @@ def _see(cells, occupied_from, u0, v0, reach, fov, heading, seen):
 
 
 def visible_mask(
-    grid: OccupancyGrid2D,
-    xy: ArrayLike,
-    max_range: float,
-    fov: float = 2.0 * math.pi,
-    heading: float = 0.0,
+    grid: OccupancyGrid2D, xy: ArrayLike, max_range: float, fov: float = 2.0 * math.pi, heading: float = 0.0
 ) -> np.ndarray:
     """Return (rows, columns) bool: cells visible from `xy` within `max_range` metres.
 

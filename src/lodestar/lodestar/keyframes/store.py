@@ -131,13 +131,7 @@ class KeyframeStore:
             if not self._is_new(anchor_from_camera, frame.stamp, shown):
                 return None
             keyframe = AnchoredKeyframe(
-                kept.next_id,
-                frame.stamp,
-                anchor_from_camera,
-                frame.camera,
-                {},
-                self.map_id,
-                self.session_id,
+                kept.next_id, frame.stamp, anchor_from_camera, frame.camera, {}, self.map_id, self.session_id
             )
             kept.add(keyframe, self._encode(frame.rgb))
             self._last_stamp = frame.stamp

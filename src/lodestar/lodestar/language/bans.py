@@ -7,18 +7,10 @@ from typing import Any
 
 from lodestar.language.clause_words import plain_verb
 from lodestar.language.clauses import Clause
-from lodestar.language.directive import (
-    CannotObey,
-    ConstraintKind,
-    NotUnderstood,
-)
+from lodestar.language.directive import CannotObey, ConstraintKind, NotUnderstood
 from lodestar.language.directive_draft import Draft
 from lodestar.language.phrase_graphs import generic
-from lodestar.language.phrase_items import (
-    barred_things,
-    colors_apart,
-    scope_of,
-)
+from lodestar.language.phrase_items import barred_things, colors_apart, scope_of
 from lodestar.language.phrase_meanings import phrase_of, things_of
 from lodestar.language.phrases import Phrase, Relation, Things
 

@@ -8,11 +8,7 @@ from typing import Any
 from lodestar.language.bans import forbid
 from lodestar.language.clause_starts import begins
 from lodestar.language.clauses import Clause
-from lodestar.language.directive import (
-    NotUnderstood,
-    Step,
-    StepKind,
-)
+from lodestar.language.directive import NotUnderstood, Step, StepKind
 from lodestar.language.directive_draft import Draft
 from lodestar.language.levels import level_of
 from lodestar.language.phrase_meanings import things_of
@@ -23,12 +19,7 @@ from lodestar.language.sentence_tokens import shown
 from lodestar.language.travel_steps import places, spots, unable_of_last, went
 from lodestar.language.vocabulary import load_vocabulary
 
-_ASKS = (
-    "ask",
-    "check",
-    "where",
-    "what",
-)  # kinds of clauses that are answered without travel where possible
+_ASKS = ("ask", "check", "where", "what")  # kinds of clauses that are answered without travel where possible
 _TELLERS = ("i", "we")
 _FLOORS = ("upstairs", "downstairs", "floor")
 

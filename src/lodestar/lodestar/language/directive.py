@@ -164,9 +164,7 @@ class Step:
 
 def _in_room(graph: QueryGraph, room: str, share: float) -> QueryGraph:
     return replace(
-        graph,
-        predicates=(*graph.predicates, Predicate("InRegion", (0,), room)),
-        weight=graph.weight * share,
+        graph, predicates=(*graph.predicates, Predicate("InRegion", (0,), room)), weight=graph.weight * share
     )
 
 

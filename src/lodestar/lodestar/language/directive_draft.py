@@ -6,12 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lodestar.language.clauses import Clause
-from lodestar.language.directive import (
-    ConstraintKind,
-    NotUnderstood,
-    Scope,
-    Step,
-)
+from lodestar.language.directive import ConstraintKind, NotUnderstood, Scope, Step
 from lodestar.language.phrase_meanings import relation_of, things_of
 from lodestar.language.phrases import HERE, Phrase, Relation, Things
 

@@ -14,13 +14,7 @@ from lodestar.language.chart import Reading, load_chart
 from lodestar.language.clause_splits import cut_again
 from lodestar.language.clause_steps import add_clause
 from lodestar.language.clauses import Clause, clauses_of
-from lodestar.language.directive import (
-    Directive,
-    DirectiveError,
-    Manner,
-    NotUnderstood,
-    StepKind,
-)
+from lodestar.language.directive import Directive, DirectiveError, Manner, NotUnderstood, StepKind
 from lodestar.language.directive_assembly import assembled
 from lodestar.language.directive_draft import Draft
 from lodestar.language.halts import without_stop

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import math
 
-from lodestar.language.directive import (
-    EVERY,
-    ROBOT_FRAME,
-    Item,
-    Pose,
-    Scope,
-)
+from lodestar.language.directive import EVERY, ROBOT_FRAME, Item, Pose, Scope
 from lodestar.language.items import DOWNSTAIRS, EVERY_LEVEL, UPSTAIRS
 from lodestar.language.query_graph import Predicate, QueryGraph
 from lodestar.language.vocabulary import load_vocabulary

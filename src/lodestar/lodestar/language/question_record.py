@@ -15,14 +15,7 @@ from lodestar.language.phrase_graphs import graphs_of
 from lodestar.language.phrase_items import item_of, scope_of
 from lodestar.language.phrase_meanings import relation_of, things_of
 from lodestar.language.phrases import HERE, Phrase, Things
-from lodestar.language.question import (
-    PARTIAL,
-    WHOLE,
-    AnswerType,
-    Occurrence,
-    Question,
-    QuestionKind,
-)
+from lodestar.language.question import PARTIAL, WHOLE, AnswerType, Occurrence, Question, QuestionKind
 from lodestar.language.question_times import act_of, anchors_of
 from lodestar.language.time_windows import TimeWindow
 

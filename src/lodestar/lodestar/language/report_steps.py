@@ -7,23 +7,13 @@ from typing import Any
 
 from lodestar.language.asked_predicates import asked_predicates, of_the_subject
 from lodestar.language.clauses import Clause
-from lodestar.language.directive import (
-    ConstraintKind,
-    Scope,
-    Step,
-    StepKind,
-)
+from lodestar.language.directive import ConstraintKind, Scope, Step, StepKind
 from lodestar.language.directive_draft import AROUND, NEARBY, Draft
 from lodestar.language.items import EVERY_LEVEL
 from lodestar.language.levels import level_of
 from lodestar.language.noun_words import GENERIC, NounWords
 from lodestar.language.phrase_graphs import generic, graphs_of
-from lodestar.language.phrase_items import (
-    is_all,
-    is_level,
-    item_of,
-    scope_of,
-)
+from lodestar.language.phrase_items import is_all, is_level, item_of, scope_of
 from lodestar.language.phrase_meanings import phrase_of, relation_of
 from lodestar.language.phrases import Relation, Things
 from lodestar.language.query_graph import Predicate
@@ -145,8 +135,7 @@ def checked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
     if meaning.get("inside") is not None:
         container = draft.things(meaning["inside"]).phrases[0]
         things = replace(
-            things,
-            phrases=tuple(p.with_relations([Relation("On", (container,))]) for p in things.phrases),
+            things, phrases=tuple(p.with_relations([Relation("On", (container,))]) for p in things.phrases)
         )
     phrase = things.phrases[0]
     item = item_of(things)

@@ -6,17 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from lodestar.language.clauses import Clause
-from lodestar.language.directive import (
-    Item,
-    Step,
-    StepKind,
-)
+from lodestar.language.directive import Item, Step, StepKind
 from lodestar.language.directive_draft import Draft
 from lodestar.language.phrase_graphs import SPOT, generic, graphs_of
-from lodestar.language.phrase_items import (
-    item_of,
-    scope_of,
-)
+from lodestar.language.phrase_items import item_of, scope_of
 from lodestar.language.phrase_meanings import relation_of
 from lodestar.language.phrases import Phrase, Relation, Things
 from lodestar.language.travel_steps import each_step, places, spots

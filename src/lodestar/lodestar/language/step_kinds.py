@@ -157,11 +157,7 @@ def _every(verb: str) -> Callable[[Step], str]:
 
 _BUILT_IN = (
     StepSpec(StepKind.FIND, _about("find", _one), _search_in_words),
-    StepSpec(
-        StepKind.EXPLORE,
-        _explore,
-        lambda step: "explore until nothing is left",
-    ),
+    StepSpec(StepKind.EXPLORE, _explore, lambda step: "explore until nothing is left"),
     StepSpec(StepKind.LIST, _about("list", several_words), _every("list")),
     StepSpec(
         StepKind.RETURN,
@@ -181,15 +177,11 @@ _BUILT_IN = (
         stands=True,
     ),
     StepSpec(
-        StepKind.CHECK,
-        _asked("check"),
-        lambda step: clean_text(step.question) or f"check {_target(step)}",
+        StepKind.CHECK, _asked("check"), lambda step: clean_text(step.question) or f"check {_target(step)}"
     ),
     StepSpec(StepKind.ASK, _asked("ask"), lambda step: clean_text(step.question) or "answer", stands=True),
     StepSpec(
-        StepKind.PATROL,
-        _patrol,
-        lambda step: f"visit every {' and '.join(step.scope.labels) or 'room'}",
+        StepKind.PATROL, _patrol, lambda step: f"visit every {' and '.join(step.scope.labels) or 'room'}"
     ),
     StepSpec(StepKind.STOP, lambda step: "stop", lambda step: "stop", stands=True),
     StepSpec(

@@ -23,14 +23,7 @@ from lodestar.language.item_words import item_words, scope_words
 from lodestar.language.levels import level_of
 from lodestar.language.noun_words import NounWords
 from lodestar.language.phrase_graphs import SPOT, generic, graphs_of
-from lodestar.language.phrase_items import (
-    check_is_thing,
-    is_all,
-    is_any,
-    item_of,
-    says_what,
-    scope_of,
-)
+from lodestar.language.phrase_items import check_is_thing, is_all, is_any, item_of, says_what, scope_of
 from lodestar.language.phrase_meanings import options_of, relation_of, things_of
 from lodestar.language.phrases import Phrase, Relation, Things
 from lodestar.language.query_graph import QueryGraph

@@ -39,10 +39,7 @@ _MODALS = frozenset({"must", "could", "would", "should", "shall", "as", "so"})
 
 
 def unread_words(
-    tokens: Sequence[str],
-    directive: Directive,
-    passed: Iterable[QueryGraph] = (),
-    spared: Iterable[str] = (),
+    tokens: Sequence[str], directive: Directive, passed: Iterable[QueryGraph] = (), spared: Iterable[str] = ()
 ) -> tuple[str, ...]:
     """Return the words that name or request something and that no part of the directive contains, in order.
 

@@ -86,10 +86,7 @@ def bend_voxels(
 
 
 def doubles(
-    tracks: Tracks,
-    met: Counter[tuple[int, int]],
-    sizes: dict[int, int],
-    moved: dict[int, np.ndarray],
+    tracks: Tracks, met: Counter[tuple[int, int]], sizes: dict[int, int], moved: dict[int, np.ndarray]
 ) -> list[tuple[int, int]]:
     """Return pairs (loser, winner) of instances that show one object, seen before and after the loop.
 

@@ -423,12 +423,7 @@ class SemanticVoxelMap:
         """Move the map with its submaps after a loop closure; merge instances that turn out to be one."""
         self._bends += 1
         pairs = bend_map(
-            self._store,
-            self._fusion.surface,
-            self._sights,
-            self.geometry,
-            self._registry.tracks,
-            correction,
+            self._store, self._fusion.surface, self._sights, self.geometry, self._registry.tracks, correction
         )
         self._joined += self._fusion.join(pairs, self.revision + 1)
 

@@ -61,10 +61,7 @@ def conditions(request: Request, session: str = "") -> list[Condition]:
     """
     found: list[Condition] = []
     if request.map is not None:
-        found += [
-            ("map_id", "==", int(request.map.map_id)),
-            ("fingerprint", "==", request.map.fingerprint),
-        ]
+        found += [("map_id", "==", int(request.map.map_id)), ("fingerprint", "==", request.map.fingerprint)]
         if session and not request.map.fingerprint:
             found.append(("session", "==", session))
     if request.window is not None:

@@ -62,12 +62,7 @@ class Segmenter:
     """
 
     def __init__(
-        self,
-        scene: SceneMirror,
-        *,
-        robot: str = "robot",
-        session: str = "",
-        map_name: MapName = FIRST_MAP,
+        self, scene: SceneMirror, *, robot: str = "robot", session: str = "", map_name: MapName = FIRST_MAP
     ) -> None:
         self.counts = Counter[str]()
         self.track = PoseTrack()

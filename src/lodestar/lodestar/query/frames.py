@@ -134,9 +134,7 @@ def side_scores(
     by_front = np.nan_to_num(seen_from(name, a, b, np.nan_to_num(facing), table))
     share = table.front_share
     scores = np.where(
-        fronted,
-        share * by_front + (1.0 - share) * default * QUERY_DEFAULT_VIEW,
-        default * QUERY_DEFAULT_VIEW,
+        fronted, share * by_front + (1.0 - share) * default * QUERY_DEFAULT_VIEW, default * QUERY_DEFAULT_VIEW
     )
     for k, row in enumerate(rows):
         if views[row]:

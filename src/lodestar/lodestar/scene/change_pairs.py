@@ -77,10 +77,7 @@ class PairWeights:
 
 
 def weigh(
-    before: Sequence[Sight],
-    after: Sequence[Sight],
-    elapsed: float,
-    priors: CategoryPriors,
+    before: Sequence[Sight], after: Sequence[Sight], elapsed: float, priors: CategoryPriors
 ) -> PairWeights:
     """Return the candidate pairs of two sessions with their weights; see `PairWeights`.
 
@@ -166,11 +163,7 @@ def _candidates(
 
 
 def _in_place(
-    before: Sequence[Sight],
-    after: Sequence[Sight],
-    rows: np.ndarray,
-    columns: np.ndarray,
-    moves: np.ndarray,
+    before: Sequence[Sight], after: Sequence[Sight], rows: np.ndarray, columns: np.ndarray, moves: np.ndarray
 ) -> np.ndarray:
     """Return the densities (E,), per cubic metre, of the later place if the object stayed.
 
@@ -187,10 +180,7 @@ def _in_place(
 
 
 def _likeness(
-    before: Sequence[Sight],
-    after: Sequence[Sight],
-    rows: np.ndarray,
-    columns: np.ndarray,
+    before: Sequence[Sight], after: Sequence[Sight], rows: np.ndarray, columns: np.ndarray
 ) -> np.ndarray:
     """Return likelihood ratios (E,): one object against two, from labels, captions, sizes and vectors."""
     wrong = 1.0 - (1.0 - CHANGE_MISLABELLED) ** 2

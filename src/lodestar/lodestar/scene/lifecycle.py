@@ -310,9 +310,7 @@ class EntityRecord:
 
 
 def archived_twin(
-    record: EntityRecord,
-    others: Iterable[tuple[int, EntityRecord]],
-    orphans: Collection[int] = (),
+    record: EntityRecord, others: Iterable[tuple[int, EntityRecord]], orphans: Collection[int] = ()
 ) -> int | None:
     """Return the archived entity that is of the same kind and place as a new one, or None (VLM-DEWM B.6 b).
 

@@ -51,10 +51,7 @@ class ThingChange:
 
 
 def compare_sessions(
-    before: Sequence[Sight],
-    after: Sequence[Sight],
-    elapsed: float,
-    priors: CategoryPriors,
+    before: Sequence[Sight], after: Sequence[Sight], elapsed: float, priors: CategoryPriors
 ) -> list[ThingChange]:
     """Return the change of each object of both sessions: those of `before` first, in order, then new ones.
 

@@ -71,10 +71,7 @@ class SessionScene:
 
 
 def sights_of(
-    before: SessionScene,
-    after: SessionScene,
-    priors: CategoryPriors,
-    same_frame: bool = False,
+    before: SessionScene, after: SessionScene, priors: CategoryPriors, same_frame: bool = False
 ) -> tuple[list[Sight], list[Sight]]:
     """Return the objects of both sessions as `Sight`s, without people and animals, which move anyway.
 

@@ -39,10 +39,7 @@ def view_quality(observation: Observation) -> float:
 
 
 def keep_view(
-    views: tuple[KeptView, ...],
-    observation: Observation,
-    map_from_odom: np.ndarray,
-    mean: np.ndarray,
+    views: tuple[KeptView, ...], observation: Observation, map_from_odom: np.ndarray, mean: np.ndarray
 ) -> tuple[KeptView, ...]:
     """Return the kept views after one more observation, oldest first, at most SCENE_MAX_VIEWS.
 

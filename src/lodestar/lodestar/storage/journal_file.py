@@ -30,14 +30,7 @@ class JournalFile(Generic[L]):
     UnsafeFolder if the folder cannot be used.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        kind: str,
-        version: int,
-        lines: Any,
-        max_bytes: int = 8 << 20,
-    ) -> None:
+    def __init__(self, path: Path, kind: str, version: int, lines: Any, max_bytes: int = 8 << 20) -> None:
         self.path, self.problems = path, list[str]()
         self.left_out: list[bytes] = []
         self._head = _Head(kind, version)

@@ -144,9 +144,7 @@ def save_map(
 
 
 def load_map(
-    path: str | Path,
-    parts: Sequence[MapPart],
-    beside: Sequence[tuple[str, Replacement]] = (),
+    path: str | Path, parts: Sequence[MapPart], beside: Sequence[tuple[str, Replacement]] = ()
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Replace all parts by those of a saved map, or none.
 

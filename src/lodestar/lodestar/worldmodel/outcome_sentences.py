@@ -6,11 +6,7 @@ from lodestar.scene.captions import clean_text
 from lodestar.worldmodel.outcomes import ActionOutcome, Diagnosis, Discrepancy, Look, Result
 from lodestar.worldmodel.trace_sentences import Names, belief_in_words, nameless
 
-_RESULTS = {
-    Result.COMMITTED: "as expected",
-    Result.ROLLED_BACK: "failed",
-    Result.CANCELLED: "not waited for",
-}
+_RESULTS = {Result.COMMITTED: "as expected", Result.ROLLED_BACK: "failed", Result.CANCELLED: "not waited for"}
 _LOOKS = {
     Look.WAIT: "stand and look for some seconds",
     Look.TURN: "turn to it",

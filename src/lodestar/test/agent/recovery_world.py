@@ -6,13 +6,7 @@ from dataclasses import replace
 
 from agent_fakes import TARGET, World, entity, exploring, find, proposal, towards_target
 
-from lodestar.agent.errands.commands import (
-    NavigationEvent,
-    NavigationKind,
-    RecordOutcome,
-    RecordTrace,
-    State,
-)
+from lodestar.agent.errands.commands import NavigationEvent, NavigationKind, RecordOutcome, RecordTrace, State
 from lodestar.scene.records import EntityState
 from lodestar.worldmodel.outcomes import Result
 from lodestar.worldmodel.records import Trace

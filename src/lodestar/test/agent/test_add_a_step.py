@@ -51,10 +51,7 @@ def page() -> Iterator[ModuleType]:
         section = PAGE.read_text().split("\n## A kind of step\n")[1]
         for block in re.findall(r"^```python\n(.*?)^```", section, re.MULTILINE | re.DOTALL):
             exec(compile(block, str(PAGE), "exec"), module.__dict__)
-        with (
-            registered_step(module.SPEC),
-            activity_for(kind, lambda tools, step: module.BackOff(tools)),
-        ):
+        with registered_step(module.SPEC), activity_for(kind, lambda tools, step: module.BackOff(tools)):
             yield module
     finally:
         type.__delattr__(StepKind, kind.name)

@@ -11,14 +11,7 @@ from agent_fakes import World, exploring, find
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lodestar.agent.errands.commands import (
-    CancelSkill,
-    PassageFailed,
-    SendGoal,
-    SkillEnd,
-    State,
-    TakePassage,
-)
+from lodestar.agent.errands.commands import CancelSkill, PassageFailed, SendGoal, SkillEnd, State, TakePassage
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.floors.config import FloorsConfig

@@ -19,12 +19,7 @@ from recovery_world import (
     turning,
 )
 
-from lodestar.agent.errands.commands import (
-    NavigationEvent,
-    NavigationKind,
-    SendGoal,
-    State,
-)
+from lodestar.agent.errands.commands import NavigationEvent, NavigationKind, SendGoal, State
 from lodestar.agent.facts.config import LoopConfig, RecoveryConfig
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.loop.diagnosing import RECOVERY_PERSON_PATIENCE, RECOVERY_WAIT

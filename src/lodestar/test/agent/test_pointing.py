@@ -168,10 +168,7 @@ def test_a_point_far_from_every_choice_or_between_two_answers_nothing():
     assert refused(world, 500.0, 500.0, 0.0).code is PointingError.NOTHING_NEAR
     first, second = (world.mirror.entities[i] for i in (3, 7))
     beside = replace(
-        second,
-        mean=first.mean + BESIDE,
-        box_min=first.box_min + BESIDE,
-        box_max=first.box_max + BESIDE,
+        second, mean=first.mean + BESIDE, box_min=first.box_min + BESIDE, box_max=first.box_max + BESIDE
     )
     world.mirror.put(beside)
     told = refused(world, *(first.mean + BESIDE / 2.0))

@@ -126,8 +126,7 @@ def test_success_is_one_test_everywhere_and_the_configured_one(distance, bearing
     """Goals and arrivals are checked by the same distance, bearing and length of the robot."""
     target = entity(7, 8.0, 5.0)
     config = LoopConfig(
-        success=SuccessConfig(distance, bearing),
-        viewpoints=ViewpointConfig(footprint=Footprint(length, 0.4)),
+        success=SuccessConfig(distance, bearing), viewpoints=ViewpointConfig(footprint=Footprint(length, 0.4))
     )
     edge = float(target.box_min[0]) - length / 2.0 - distance
     straight = lambda slack: np.array([edge + slack, 5.0, 0.0])  # noqa: E731

@@ -76,10 +76,7 @@ def test_the_robot_fits_at_a_place_on_the_way():
     assert pose is not None and footprint_free(grid, pose)
 
 
-WARDROBE = (
-    np.array([5.6, 2.1, 0.0]),
-    np.array([6.6, 2.6, 1.9]),
-)  # behind the hall's wall, beside the door
+WARDROBE = (np.array([5.6, 2.1, 0.0]), np.array([6.6, 2.6, 1.9]))  # behind the hall's wall, beside the door
 
 
 def hall(room_is_known: bool) -> OccupancyGrid2D:

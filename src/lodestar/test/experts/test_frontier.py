@@ -80,8 +80,7 @@ def test_a_search_looks_again_for_what_its_eyes_may_have_missed(kind, eyes, agai
 
 
 @pytest.mark.parametrize(
-    ("eyes", "kind"),
-    [("nanodet", "chair"), ("nanodet", "backpack"), ("nanodet_objectron", "chair")],
+    ("eyes", "kind"), [("nanodet", "chair"), ("nanodet", "backpack"), ("nanodet_objectron", "chair")]
 )  # the last eyes see many things from nowhere
 def test_a_search_by_weak_eyes_ends_and_looks_at_everything_from_several_sides(eyes, kind):
     expert, pose = FrontierExpert(FrontierConfig(LookConfig(eyes=eyes))), np.array([2.0, 2.0, 0.0])

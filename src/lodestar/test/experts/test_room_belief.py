@@ -194,8 +194,7 @@ def test_each_reading_of_the_task_counts_by_its_weight():
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [{"near_trust": -1.0}, {"room_trust": -1.0}, {"plate_trust": 1.5}, {"bounds": (0.0, 10.0)}],
+    "wrong", [{"near_trust": -1.0}, {"room_trust": -1.0}, {"plate_trust": 1.5}, {"bounds": (0.0, 10.0)}]
 )
 def test_settings_that_make_no_belief_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):

@@ -88,10 +88,7 @@ def test_all_parts_of_an_outline_are_drawn_and_two_instances_of_one_entity_too()
     assert np.abs(picture[40, 75] - 128).max() < 20
 
 
-@given(
-    st.lists(st.integers(-(2**15), 2**15 - 1), max_size=64),
-    st.tuples(*[st.integers(-50, 400)] * 4),
-)
+@given(st.lists(st.integers(-(2**15), 2**15 - 1), max_size=64), st.tuples(*[st.integers(-50, 400)] * 4))
 @settings(deadline=None)
 def test_no_outline_is_too_damaged_to_be_drawn(outline, box):
     assert draw_contours(GRAY, [(1, ImageBox(*box, outline=tuple(outline)))]).shape == GRAY.shape

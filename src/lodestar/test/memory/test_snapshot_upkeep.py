@@ -197,8 +197,7 @@ def test_an_instance_that_is_unlinked_is_not_shown_any_more():
 
 
 @pytest.mark.parametrize(
-    "box",
-    [ImageBox(0, 0, 0, 0), ImageBox(400, 10, 20, 20), ImageBox(-50, 0, 20, 20), ImageBox(0, 0, -5, 10)],
+    "box", [ImageBox(0, 0, 0, 0), ImageBox(400, 10, 20, 20), ImageBox(-50, 0, 20, 20), ImageBox(0, 0, -5, 10)]
 )
 def test_an_empty_box_or_one_outside_the_image_shows_nothing(box):
     made = upkeep(PAIR, (replace(FIRST, instances={1: box}),))

@@ -9,11 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from lodestar.models.embedder import (
-    EmbedderUnavailable,
-    SentenceTransformerEmbedder,
-    packaged_model_folder,
-)
+from lodestar.models.embedder import EmbedderUnavailable, SentenceTransformerEmbedder, packaged_model_folder
 from lodestar.models.packed_bert import OtherModel, PackedBert
 
 

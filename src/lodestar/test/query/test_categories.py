@@ -7,13 +7,7 @@ import pytest
 
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.phrases import PhraseBook
-from lodestar.query.categories import (
-    calibrated,
-    caption_noun,
-    category_scores,
-    noun_score,
-    word_score,
-)
+from lodestar.query.categories import calibrated, caption_noun, category_scores, noun_score, word_score
 from lodestar.query.vocabulary import Kinds, Looks
 
 

@@ -49,9 +49,7 @@ def test_credit_adds_reward_without_counting_the_turn_again():
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.booleans(), min_size=3, max_size=3).filter(any),
-    st.integers(0, 2**31),
-    st.floats(0.05, 1.0),
+    st.lists(st.booleans(), min_size=3, max_size=3).filter(any), st.integers(0, 2**31), st.floats(0.05, 1.0)
 )
 def test_propensities_are_probabilities_of_admissible_arms_only(admissible, seed, mixing):
     learner = policy(LinUcbConfig(mixing=mixing), seed)

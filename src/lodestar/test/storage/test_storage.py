@@ -17,14 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from lodestar.storage.archive import (
-    Archive,
-    ForeignFile,
-    OtherVersion,
-    meta_of,
-    read_archive,
-    write_archive,
-)
+from lodestar.storage.archive import Archive, ForeignFile, OtherVersion, meta_of, read_archive, write_archive
 from lodestar.storage.files import whole_file, write_file
 from lodestar.storage.snapshot import KEEP, BadFolder, SnapshotFolder
 

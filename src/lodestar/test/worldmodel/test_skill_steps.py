@@ -35,10 +35,7 @@ def made_of(text: str) -> list[tuple[str, str]]:
         ("find the red mug and pick it up", [("FIND", "red mug"), ("Pick", "red mug")]),
         ("grab the bottle", [("FIND", "bottle"), ("Pick", "bottle")]),
         ("go to the kitchen, then open the door", [("GO", "kitchen"), ("FIND", "door"), ("Open", "door")]),
-        (
-            "put the mug on the table",
-            [("FIND", "mug"), ("FIND", "table"), ("Place", "mug + table")],
-        ),
+        ("put the mug on the table", [("FIND", "mug"), ("FIND", "table"), ("Place", "mug + table")]),
         (
             "find the cup, pick it up and put it on the desk",
             [("FIND", "cup"), ("Pick", "cup"), ("FIND", "desk"), ("Place", "cup + desk")],

@@ -14,10 +14,7 @@ from unitree_api.msg import Request
 from lodestar_eval.live.side_node import SideNode
 from lodestar_ros import qos
 
-ALLOWED = {
-    "cmd_vel_out": ("/motion_gate",),
-    "/api/sport/request": ("/go2_base", "/go2_guard"),
-}
+ALLOWED = {"cmd_vel_out": ("/motion_gate",), "/api/sport/request": ("/go2_base", "/go2_guard")}
 ID_BLOCK = 1 << 20  # as `lodestar_go2.sport.ID_BLOCK`
 _PERIOD = 0.1  # s between two queries of the ROS graph
 _SOUND_FOR = 3.0  # s without trouble in the diagnostics before a node counts as sound

@@ -14,11 +14,7 @@ _MOST_ON = 3  # most objects on one support
 
 def visual_forms(maker: Maker) -> Forms:
     """Return drafts by form of question. Materials are asked only of objects whose caption names none."""
-    return {
-        "made_of": _made_of(maker),
-        "is_made_of": _is_made_of(maker),
-        "lies_on": _lies_on(maker),
-    }
+    return {"made_of": _made_of(maker), "is_made_of": _is_made_of(maker), "lies_on": _lies_on(maker)}
 
 
 def tells_material(caption: str) -> bool:

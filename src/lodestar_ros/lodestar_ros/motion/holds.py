@@ -69,10 +69,7 @@ class HoldFollower:
     """
 
     def __init__(
-        self,
-        node: LodestarNode,
-        on_change: Callable[[Standing], None],
-        gate: str = "motion_gate",
+        self, node: LodestarNode, on_change: Callable[[Standing], None], gate: str = "motion_gate"
     ) -> None:
         self._node, self._on_change, self._gate = node, on_change, gate
         self._told = self.standing = UNTOLD

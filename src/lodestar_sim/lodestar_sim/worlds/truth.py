@@ -108,11 +108,7 @@ class Truth:
         return np.zeros(len(points)) if terrain is None else terrain.nearest(points)
 
     def facing_poses(
-        self,
-        thing: WorldObject,
-        start_xy: tuple[float, float],
-        distance: float = MAX_DISTANCE,
-        most: int = 0,
+        self, thing: WorldObject, start_xy: tuple[float, float], distance: float = MAX_DISTANCE, most: int = 0
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return reachable poses (N, 3) that face the object's box within `distance`, without a line-of-sight check.
 

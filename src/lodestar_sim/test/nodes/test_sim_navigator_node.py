@@ -22,11 +22,7 @@ from running import Listener, start_of
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_ros import qos
-from lodestar_ros.conversions import (
-    grid_to_msg,
-    planar_to_stamped,
-    stamp_from_msg,
-)
+from lodestar_ros.conversions import grid_to_msg, planar_to_stamped, stamp_from_msg
 from lodestar_sim.navigator import NavigatorError
 from lodestar_sim.robot import CollisionRaster
 

@@ -158,10 +158,7 @@ def admit(
 
 
 def _objection(
-    proposal: Proposal,
-    goals: GoalMemory,
-    excluded: Mapping[int, str],
-    avoid: Sequence[tuple[Entity, float]],
+    proposal: Proposal, goals: GoalMemory, excluded: Mapping[int, str], avoid: Sequence[tuple[Entity, float]]
 ) -> str:
     """Return why a valid proposal may not be chosen, "" if it may."""
     if proposal.entity_id in excluded and proposal.entity_id != 0:

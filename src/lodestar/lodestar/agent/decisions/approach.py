@@ -66,11 +66,7 @@ def faces(pose: np.ndarray, entity: Entity, config: LoopConfig, surely: bool = F
 
 
 def better_target(
-    view: TargetView,
-    current: Entity,
-    accepted: Sequence[Entity],
-    pose: np.ndarray,
-    remaining: float,
+    view: TargetView, current: Entity, accepted: Sequence[Entity], pose: np.ndarray, remaining: float
 ) -> tuple[Entity, str] | None:
     """Return an accepted entity that is worth changing to, and the reason; None if there is none.
 

@@ -10,11 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lodestar.agent.facts.config import (
-    LOOP_SAME_GOAL_ANGLE,
-    LOOP_SAME_GOAL_DISTANCE,
-    LOOP_THINKING_PATIENCE,
-)
+from lodestar.agent.facts.config import LOOP_SAME_GOAL_ANGLE, LOOP_SAME_GOAL_DISTANCE, LOOP_THINKING_PATIENCE
 from lodestar.agent.facts.newest import Facts
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.registry import experts

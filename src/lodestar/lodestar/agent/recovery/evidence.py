@@ -8,12 +8,7 @@ from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import SHIFTED, Failure, OpenCase
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.facts.config import RECOVERY_CAMERA_PATIENCE
-from lodestar.agent.facts.errors import (
-    GOAL_REFUSED,
-    POSE_REFUSED,
-    is_controller_stuck,
-    is_planner_refusal,
-)
+from lodestar.agent.facts.errors import GOAL_REFUSED, POSE_REFUSED, is_controller_stuck, is_planner_refusal
 from lodestar.agent.facts.times import NEVER, Stamp
 from lodestar.geometry.boxes import box_distance
 from lodestar.grid.footprint import footprint_free

@@ -10,11 +10,7 @@ from numba import njit
 MOST_HITS = 20  # largest number of hits; this many scans must contradict a floor that was seen often
 _FACE_SEEN, _FACE_MOST = 2, 10  # evidence for a vertical face: gain per scan, and maximum
 _SURE = 2  # hits from which a surface mirrors rays and shapes the floor's height
-_NEW, _WAITS, _DONE = (
-    0,
-    1,
-    2,
-)  # states of a cell in `walk`: not reached; reached, but not as floor; decided
+_NEW, _WAITS, _DONE = (0, 1, 2)  # states of a cell in `walk`: not reached; reached, but not as floor; decided
 _HIGHER = 5  # scans in a row that must see a higher surface before the cell's floor is raised
 
 

@@ -8,11 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lodestar.memory.answering.config import (
-    ANSWERING_GAP,
-    ANSWERING_MOVED,
-    ANSWERING_SEGMENTS,
-)
+from lodestar.memory.answering.config import ANSWERING_GAP, ANSWERING_MOVED, ANSWERING_SEGMENTS
 from lodestar.memory.answering.records import (
     Box,
     History,

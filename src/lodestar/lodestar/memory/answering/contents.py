@@ -246,10 +246,7 @@ def either(about: About) -> Answer:
         return not_seen(inquiry, plain_item(item), Search())
     found.sort(key=lambda entry: -entry[0])
     score, said, search = found[0]
-    it, close = (
-        Meant(inquiry, search),
-        len(found) > 1 and score - found[1][0] < QUERY_AMBIGUOUS,
-    )
+    it, close = (Meant(inquiry, search), len(found) > 1 and score - found[1][0] < QUERY_AMBIGUOUS)
     sure = it.sure() * (0.5 if close else 1.0)
     return reply(inquiry, f"{it.the}: {said}, last seen {it.last}.", sure, names=[said], **it.shown())
 

@@ -20,11 +20,7 @@ _WAYS = ((-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
 def walk(
-    height: np.ndarray,
-    hits: np.ndarray,
-    face: np.ndarray,
-    seeds: np.ndarray,
-    resolution: float,
+    height: np.ndarray, hits: np.ndarray, face: np.ndarray, seeds: np.ndarray, resolution: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return floor and reference of `floor_kernels.walk`; a cell is entered from all neighbours of fitting height."""
     floor, reference = np.zeros(height.shape, bool), np.full(height.shape, np.nan, np.float32)

@@ -118,8 +118,7 @@ def test_the_foot_of_a_wall_does_not_lift_the_floor_behind_it():
 
 
 @pytest.mark.parametrize(
-    ("height", "closest", "floor_before_it"),
-    [(0.2, 35.0, True), (0.2, 10.0, False), (0.7, 35.0, False)],
+    ("height", "closest", "floor_before_it"), [(0.2, 35.0, True), (0.2, 10.0, False), (0.7, 35.0, False)]
 )
 def test_floor_goes_on_to_the_foot_of_a_thing_as_far_as_rings_are_apart(height, closest, floor_before_it):
     """A wall seen low; the same from near, where a ring would have hit the floor before it; and the edge of a desk."""

@@ -156,7 +156,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         choices=PERCEPTION,
         default=defaults.perception,
         help="on colour images, nanodet: from make detector; network: packaged, for the simulator's buildings; "
-        "measured: the simulator's labels with NanoDet's measured errors; default: as the use's profile says",
+        "measured: the simulator's labels with measured errors; default: as the use's profile says",
     )
     parser.add_argument("--driver", choices=DRIVERS, default=defaults.driver, help="go2 only")
     parser.add_argument(

@@ -60,8 +60,8 @@ ARGUMENTS: dict[str, tuple[str, str]] = {
     ),
     "perception": (
         StackOptions.perception,
-        "profile: as the profile says; on colour images nanodet: NanoDet, which make detector brings; network: the "
-        "packaged network for the simulator's buildings; measured: the simulator's labels with NanoDet's errors",
+        "profile: as the profile says; on colour images nanodet: the networks of make detector; network: the packaged "
+        "network for the simulator's buildings; measured: the simulator's labels with the errors of make detector's",
     ),
     "robot_topics": (
         StackOptions.robot_topics,

@@ -18,7 +18,7 @@ from lodestar_eval.registry import BadOptions
 DETECTORS = {"nanodet": (640, 480), "network": (320, 240)}
 
 #: Keys of settings.NOISES, repeated here because that module is slow to import.
-NOISE_NAMES = ("none", "mild", "strong", "detector", "detector_by_time")
+NOISE_NAMES = ("none", "mild", "strong", "detector", "nanodet", "detector_by_time")
 MEASURED = "detector"  # default for reported searches: a real detector's errors
 
 

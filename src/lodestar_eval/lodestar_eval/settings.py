@@ -18,8 +18,9 @@ from lodestar_sim.navigator import NavigatorConfig
 from lodestar_sim.simulator import SimConfig
 
 #: Perception errors by name; "mild" is about those of a good open-vocabulary detector on large objects, "detector"
-#: those measured with NanoDet (benchmark `detector-noise`), "detector_by_time" its form of before 0.9, for one release:
-#: misses are drawn anew as time passes, not as the viewpoint changes, and false detections in every frame.
+#: those measured with the two networks of `make detector` (benchmark `detector-noise`), "nanodet" those with NanoDet
+#: alone, "detector_by_time" its form of before 0.2, for one release: misses are drawn anew as time passes, not as the
+#: viewpoint changes, and false detections in every frame.
 NOISES = {
     "none": NoiseConfig(),
     "mild": NoiseConfig(miss=0.10, split=0.02, merge=0.02, wrong_label=0.02, erode_px=1, score_std=0.05),

@@ -6,7 +6,6 @@ import argparse
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +20,7 @@ from lodestar_ros.executors import init_ros
 
 EXIT_CANCELLED = 130  # exit status of an interrupted command
 _POLL = 0.1  # s of wall time
-_spins, _interrupted = threading.Event(), threading.Event()
+_signals = {"spins": False, "came": False}  # plain values: a handler may interrupt itself
 
 
 def command_line(name: str, text: str | None) -> argparse.ArgumentParser:
@@ -67,9 +66,9 @@ def terminal_node(name: str, namespace: str, arguments: list[str]) -> Iterator[N
 
 
 def _interrupt(number: int, frame: Any) -> None:
-    if not _spins.is_set():
+    if _signals["came"] or not _signals["spins"]:  # a second one does not wait for a callback that hangs
         raise KeyboardInterrupt
-    _interrupted.set()
+    _signals["came"] = True
 
 
 @contextmanager
@@ -79,13 +78,15 @@ def spinning() -> Iterator[None]:
     rclpy converts messages in native code, which tells an exception raised meanwhile as a RuntimeError, and Python
     drops one that is raised in a destructor.
     """
-    _spins.set()
+    _signals["spins"] = True
     try:
         yield
+    except RuntimeError:  # as rclpy tells the exception of a second signal
+        if not _signals["came"]:
+            raise
     finally:
-        _spins.clear()
-    if _interrupted.is_set():
-        _interrupted.clear()
+        came, _signals["spins"], _signals["came"] = _signals["came"], False, False
+    if came:
         raise KeyboardInterrupt
 
 

@@ -57,9 +57,8 @@ def default_task(world: World, seed: int = 1, sees: Callable[[WorldObject], bool
     Exactly one object satisfies the directive, and no other one nearly does; another object of its class
     stands elsewhere; the start is at least 5 m away by path, and the target is not visible from it.
     """
-    tasks = _TaskFinder(world, seed)
-    found = tasks.choose(sees) if sees is not None else None
-    return found or tasks.chosen()
+    found = _TaskFinder(world, seed).choose(sees) if sees is not None else None
+    return found or _TaskFinder(world, seed).chosen()
 
 
 def described(world: World, seed: int, kinds: Sequence[str] = KINDS) -> Iterator[tuple[WorldObject, str]]:

@@ -26,7 +26,7 @@ from numba import njit
 from lodestar.experts import view_kernels
 from lodestar.experts.heights import BANDS, Lens, SurfaceMap
 from lodestar.experts.view_kernels import ray_over
-from lodestar.grid.config import LookConfig, ViewpointConfig
+from lodestar.grid.config import VIEWPOINT_CAMERA_FORWARD, LookConfig, ViewpointConfig
 from lodestar.grid.extent_change import carried_over
 from lodestar.grid.looks import NEVER, Looks
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -37,7 +37,6 @@ SURFACE_STANDS = 0.2  # metres that an object on a top is taken to rise above th
 
 # m, upper edges of the four bins of distance in which views of a cell are counted; chosen: about those of the detector
 TRIAL_EDGES = np.array([1.0, 1.5, 2.5, np.inf])
-TRIAL_AGAIN = 10.0  # s after which a cell that comes into view again is another trial; chosen
 _TRIALS = 250  # most counted views of a cell and bin
 
 kernels: Any = view_kernels  # mypy cannot check the tuples of arrays in calls
@@ -70,28 +69,30 @@ def _restart(marks, last, trials, sides, cell):
 
 
 @njit(cache=True)
-def _count(trials, sides, cell, side, away, distance, is_again):
-    """Count a view of a cell, if it is a trial of its own: from another viewpoint than the last one that counted, or
-    again after a while. Only the bin of its distance is counted.
+def _count(trials, sides, cell, away, side, distance):
+    """Count a view of a cell, if it is a trial of its own: from a viewpoint from which none counted. Only the bin of
+    its distance is counted.
     """
-    if is_again or view_kernels.is_new_view(sides, cell, side, away):
-        sides[cell, 0], sides[cell, 1] = side, away
+    if view_kernels.is_new_view(sides, cell, away, side):
+        sides[cell, away] |= np.uint64(1) << np.uint64(side)
         b = np.searchsorted(TRIAL_EDGES, distance)
         trials[cell, b] = min(trials[cell, b] + 1, _TRIALS)
 
 
 @njit(cache=True)
 def _mark(cells, occupied_from, nearest, last, stamp, begin, owner, tops, inside, bands, near, far, eye, reach,
-          fov, heading, resolution, stands, trials, sides):  # fmt: skip
+          fov, heading, resolution, stands, trials, sides, forward):  # fmt: skip
     """Lower `nearest` (rows, columns, bands), centimetres, for the cells in view, store the stamp of the
     shown ones, and count the views.
 
     last: flat array of stamps, as in `Looks`. trials, sides: (cells, ...), see `LookedAt`. eye: u, v in cells, height
-    in metres; NaN height sees every band.
+    in metres; NaN height sees every band. The robot stands `forward` metres behind it.
     """
     flat, entered = ray_buffers(reach)
     more, further = ray_buffers(reach)
     u0, v0, height = eye
+    back = forward / resolution
+    robot = u0 - back * math.cos(heading), v0 - back * math.sin(heading)
     marks, owners, depth = nearest.reshape(-1, nearest.shape[2]), owner.ravel(), inside.ravel()
     floor = 0
     while floor + 1 < len(bands) and near[floor] > reach * resolution:
@@ -125,9 +126,8 @@ def _mark(cells, occupied_from, nearest, last, stamp, begin, owner, tops, inside
                 counts = counts or b == wanted
                 marks[flat[k], b] = min(marks[flat[k], b], away)
             if counts:
-                side, away = view_kernels.view_of(flat[k], cells.shape[1], u0, v0, resolution)
-                again = stamp - last[flat[k]] >= TRIAL_AGAIN
-                _count(trials, sides, flat[k], side, away, distance, again)
+                far_bin, side = view_kernels.view_of(flat[k], cells.shape[1], robot[0], robot[1], resolution)
+                _count(trials, sides, flat[k], far_bin, side, distance)
             if shown:
                 last[flat[k]] = max(last[flat[k]], stamp)
 
@@ -198,7 +198,7 @@ class LookedAt:
     `unseen`. camera_height: metres above the floor.
 
     A detector misses what it missed from the same viewpoint. Views of a cell are therefore counted as trials per bin
-    of distance (TRIAL_EDGES), where the viewpoint differs by EYES_STEP from the last one that counted.
+    of distance (TRIAL_EDGES), where none was counted while the robot stood about there (`view_kernels.view_code`).
     """
 
     def __init__(
@@ -214,9 +214,8 @@ class LookedAt:
         self.settled = settled
         self.count = 0  # number of views so far
         self._trials = np.empty((0, 0, len(TRIAL_EDGES)), np.uint8)
-        self._sides = np.empty(
-            (0, 0, 2), np.uint8
-        )  # `view_code` of the last view that counted; distance 0 = none
+        # bits of the viewpoints whose views counted, see `view_kernels.is_new_view`
+        self._sides = np.empty((0, 0, len(view_kernels.VIEW_EDGES) + 2), np.uint64)
         self._grid: OccupancyGrid2D | None = None
         self._surfaces = SurfaceMap(np.empty((0, 0), np.int32), np.empty(0), np.empty((0, 0), np.float32))
         self._lens: Lens | None = None  # of the newest look
@@ -271,12 +270,13 @@ class LookedAt:
         lens: Lens | None = None,
         floor: float = 0.0,
         stamp: float = math.inf,
+        forward: float = VIEWPOINT_CAMERA_FORWARD,
     ) -> None:
         """Record a view from `xy` along `heading` (map) with `fov` (radians). Without a lens it shows all
         heights.
 
         floor: height in map, metres, of the floor under the camera. stamp: seconds; inf = an observation that
-        does not age.
+        does not age. forward: metres by which `xy` lies ahead of the robot.
         """
         if self._grid is None:
             return
@@ -288,7 +288,7 @@ class LookedAt:
             grid.cells, grid.occupied_from, looks.nearest, looks.last.reshape(-1), float(stamp),
             looks.begin, surfaces.owner, surfaces.tops, surfaces.inside, BANDS, near, far, eye,
             looks.config.range / grid.resolution, float(fov), float(heading), grid.resolution, SURFACE_STANDS,
-            self._trials.reshape(-1, len(TRIAL_EDGES)), self._sides.reshape(-1, 2),
+            self._trials.reshape(-1, len(TRIAL_EDGES)), self._sides.reshape(-1, self._sides.shape[2]), forward,
         )  # fmt: skip
         self._lens, self._floor = lens, floor
         self.count += 1
@@ -330,12 +330,12 @@ class LookedAt:
 
     @property
     def _counted(self) -> np.ndarray:
-        """Return `_sides`, (rows, columns, 2), without the views that do not count any more."""
-        old = self.looks.last < self.looks.begin
-        return np.where(old[..., None], np.uint8(0), self._sides)
+        """Return `_sides` without the views that do not count any more."""
+        old = (self.looks.last < self.looks.begin) & (self.looks.last > -math.inf)
+        return np.where(old[..., None], np.uint64(0), self._sides) if old.any() else self._sides
 
     def is_new(self, xy: np.ndarray) -> np.ndarray:
-        """Return (rows, columns) bool: the cells of which a view from xy (2+,) would be a trial of its own."""
+        """Return (rows, columns) bool: the cells of which the view of a robot at xy (2+,) would be a trial."""
         assert self._grid is not None
         u0, v0 = ((float(xy[k]) - self._grid.origin[k]) / self._grid.resolution for k in (0, 1))
         return np.asarray(kernels.new_views(self._counted, u0, v0, self._grid.resolution))
@@ -350,11 +350,13 @@ class LookedAt:
         if lens is not None:
             needs = lens.reach()[0] / math.cos(min(lens.fov / 2.0, _WIDEST))
             height = lens.height
-        return _left(
+        unseen, known, closest = _left(
             grid.cells, grid.occupied_from, self.looks.nearest, self.looks.last, self.looks.begin, surfaces.owner,
             surfaces.tops, surfaces.inside, BANDS, needs, height, SURFACE_STANDS, self.settled * 100.0,
             within * 100.0,
         )  # fmt: skip
+        self._sides[..., -1] = unseen
+        return unseen, known, closest
 
     def sector_gains(
         self,
@@ -417,8 +419,8 @@ class LookedAt:
         factors: np.ndarray,
     ) -> np.ndarray:
         """Return (N, W) float64: for each point (N, 2) the sums of the W weights (n, W) of the n blocks of
-        which it sees a cell, as in `views`, each times the factor of its distance. A view from where the last one of a
-        cell was counted shows nothing new. stride: side of a block in cells. factors: (bins,) of TRIAL_EDGES.
+        which it sees a cell, as in `views`, each times the factor of its distance. A view from about where
+        one of a cell was counted shows nothing new. stride: side of a block in cells. factors: (bins,) of TRIAL_EDGES.
         """
         assert self._grid is not None
         return kernels.view_sums(

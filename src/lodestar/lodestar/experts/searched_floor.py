@@ -76,7 +76,7 @@ class SearchedFloor:
         if not (np.isfinite(pose).all() and math.isfinite(stamp)):
             return
         self._looked.set_grid(grid)
-        self._looked.look(pose[:2], float(pose[2]), self.limits.fov, stamp=stamp)
+        self._looked.look(pose[:2], float(pose[2]), self.limits.fov, stamp=stamp, forward=0.0)
 
     def seen(self, grid: OccupancyGrid2D) -> np.ndarray:
         """Return (rows, columns) bool: the cells that were looked at."""
@@ -92,15 +92,15 @@ class SearchedFloor:
         self, kinds: Iterable[str], grid: OccupancyGrid2D, thing: Entity, around: float
     ) -> float:
         """Return the probability that all looks missed a thing of one of the kinds within `around` metres of another
-        one's box; the largest over the kinds.
+        one's box; the least over the kinds.
         """
         seen, low, high = self.seen(grid), thing.box_min - around, thing.box_max + around
-        found = [0.0]
+        found = [1.0]
         for kind in kinds:
             chances = kind_chances(self._eyes, kind, self.limits.range)
             missed = np.where(seen, self._looked.missed(self.limits.range, chances)[0], np.float32(1.0))
             found.append(mean_within(np.where(grid.free, missed, np.float32(0.0)), grid, low, high))
-        return max(found)
+        return min(found)
 
     def missed_after(
         self, step: Step, grid: OccupancyGrid2D, missed: np.ndarray, goal: np.ndarray

@@ -22,7 +22,8 @@ from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 
 UNSEEN_BESIDE = 1.5  # m around a thing that may be the target within which its named neighbours stand; chosen
-UNSEEN_MISSED = 0.5  # probability of a miss from which a named neighbour is looked for there; chosen
+# what another view can still show (`LookedAt.missed`) from which a named neighbour is looked for there; chosen
+UNSEEN_MISSED = 0.5
 # chance of the best view below which a neighbour is not looked for, as it would take too many views; chosen
 UNSEEN_HOPE = 0.1
 UNSEEN_BESIDE_LEFT = np.float32(0.99)  # below 1, so that really unseen floor comes first; chosen
@@ -106,7 +107,8 @@ class UnseenFloor:
             )
             (top, left), (bottom, right) = np.maximum(corners + np.array([[0], [1]]), 0)
             near[top:bottom, left:right] = True
-        return near & (np.max([self.missed(kind) for kind in kinds], axis=0) >= UNSEEN_MISSED)
+        left = [self.looked.missed(self._limits.range, chances[kind], again=True)[0] for kind in kinds]
+        return near & (np.max(left, axis=0) >= UNSEEN_MISSED)
 
     def chances(self, request: ProposalRequest) -> np.ndarray:
         """Return `view_chances` for a request."""

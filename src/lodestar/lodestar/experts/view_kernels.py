@@ -10,9 +10,11 @@ import numpy as np
 from numba import njit
 
 from lodestar.grid.visibility import least_in_sight, ray_buffers, ray_cells, sight_directions
-from lodestar.perception.eyes import EYES_STEP
 
-_AWAY_STEP = 0.02  # logarithm of metres, resolution of the distance of a view
+# m, edges of the distances, and with 64 directions of 0.1 radians the viewpoints from which a view is another trial.
+# Chosen: more than twice the correlation length that was measured (docs/measurements/detector-noise.md), 0.04 radians
+# or of the logarithm of the distance
+VIEW_EDGES = np.array([0.7, 1.0, 1.25, 1.5, 2.0, 2.5, 3.2])
 
 
 @njit(cache=True)
@@ -47,49 +49,57 @@ def _directions(angles):
 
 @njit(cache=True)
 def view_code(angle, distance):
-    """Return two numbers (0 to 255, 1 to 255) for the direction, radians, and the distance, metres, of a view."""
-    side = math.floor(angle / (2.0 * math.pi) * 256.0) % 256
-    return side, min(max(int((math.log(max(distance, 0.05)) + 3.0) / _AWAY_STEP), 1), 255)
+    """Return the number of the distance, metres, in VIEW_EDGES, and of the direction, radians, of a view (0 to 63)."""
+    side = math.floor(angle / (2.0 * math.pi) * 64.0) % 64
+    return np.searchsorted(VIEW_EDGES, distance), side
 
 
 @njit(cache=True)
 def view_of(cell, columns, u0, v0, resolution):
-    """Return `view_code` of the view of a cell's centre from (u0, v0), cells."""
+    """Return `view_code` of the view of a cell's centre by a robot at (u0, v0), cells."""
     du, dv = cell % columns + 0.5 - u0, cell // columns + 0.5 - v0
     return view_code(math.atan2(dv, du), math.hypot(du, dv) * resolution)
 
 
 @njit(cache=True)
-def is_new_view(sides, cell, side, away):
-    """Return whether a view (`view_code`) differs by EYES_STEP from the one in `sides` (cells, 2), or is the first."""
-    if sides[cell, 1] == 0:
+def is_new_view(sides, cell, away, side):
+    """Return whether no view (`view_code`) of the cell in `sides`, (cells, distances) uint64 with a bit for every
+    direction, was like this one.
+    """
+    return (sides[cell, away] >> np.uint64(side)) & np.uint64(1) == 0
+
+
+@njit(cache=True)
+def _shows(sides, cell, columns, u0, v0, resolution):
+    """Return whether a robot at (u0, v0), cells, will have a new view of a cell.
+
+    A cell that was not seen well enough counts unless a view was just like it. Of any other cell no view may have been
+    next to it either, as the camera stands before the robot, and the robot will stand about there. sides: as for
+    `is_new_view`, and last whether the cell was not seen; empty = every view is new.
+    """
+    if len(sides) == 0:
         return True
-    turned = abs(side - int(sides[cell, 0]))
-    turned = min(turned, 256 - turned) * (2.0 * math.pi / 256.0)
-    nearer = (away - int(sides[cell, 1])) * _AWAY_STEP
-    return turned * turned + nearer * nearer >= EYES_STEP * EYES_STEP
+    away, side = view_of(cell, columns, u0, v0, resolution)
+    seen, one = sides[cell, away], np.uint64(1)
+    if sides[cell, len(VIEW_EDGES) + 1]:
+        return (seen >> np.uint64(side)) & one == 0
+    if away > 0:
+        seen |= sides[cell, away - 1]
+    if away < len(VIEW_EDGES):
+        seen |= sides[cell, away + 1]
+    before, after = np.uint64((side + 63) % 64), np.uint64((side + 1) % 64)
+    return (seen >> before | seen >> np.uint64(side) | seen >> after) & one == 0
 
 
 @njit(cache=True)
 def new_views(sides, u0, v0, resolution):
-    """Return (rows, columns) bool: the cells of which a view from (u0, v0), cells, is a new one (`is_new_view`)."""
+    """Return (rows, columns) bool: the cells of which a robot at (u0, v0), cells, will have a new view."""
     rows, columns = sides.shape[:2]
-    flat, new = sides.reshape(-1, 2), np.empty((rows, columns), np.bool_)
+    flat, new = sides.reshape(-1, sides.shape[2]), np.empty((rows, columns), np.bool_)
     for row in range(rows):
         for column in range(columns):
-            cell = row * columns + column
-            side, away = view_of(cell, columns, u0, v0, resolution)
-            new[row, column] = is_new_view(flat, cell, side, away)
+            new[row, column] = _shows(flat, row * columns + column, columns, u0, v0, resolution)
     return new
-
-
-@njit(cache=True, inline="always")
-def _shows(sides, cell, columns, u0, v0, resolution):
-    """Return whether a view from (u0, v0), cells, is a new one of a cell; see `_mark`."""
-    if len(sides) == 0 or sides[cell, 1] == 0:
-        return True
-    side, away = view_of(cell, columns, u0, v0, resolution)
-    return is_new_view(sides, cell, side, away)
 
 
 @njit(cache=True)
@@ -98,7 +108,7 @@ def sector_gains(cells, occupied_from, worth, closest, owner, starts, reach, dep
     """Return (N, sectors) area in view of each start, in cells, times what a view is worth, (rows, columns) float32,
     and the factor of its distance, as in `view_sums`; a ray ends `depth` into unknown space.
     """
-    views_of = sides.reshape(-1, 2)
+    views_of = sides.reshape(-1, sides.shape[2])
     flat, entered = ray_buffers(reach)
     more, further = ray_buffers(reach)
     values, worths, needed = cells.ravel(), worth.ravel(), closest.ravel()
@@ -137,7 +147,7 @@ def _mark(cells, occupied_from, index, closest, owner, start, in_view, reach, de
     """Set `own` (count,) to `mark` at the numbers (`index` >= 0) of the cells that one start sees in its sectors
     `in_view` (sectors,). Return the number of newly marked ones, which are new[:n], at the distances far[:n], cells.
 
-    sides: (cells, 2), see `is_new_view`; a view that is not new marks nothing. Empty = every view does.
+    sides: (cells, distances), see `is_new_view`; a view that is not new marks nothing. Empty = every view does.
 
     Rays are traced here as in `ray_cells`, and only as far as they show something. Parts over known furniture are
     left to `ray_over`.
@@ -220,7 +230,7 @@ def views(cells, occupied_from, index, closest, owner, starts, in_view, reach, d
     cosines, sines = _directions(2.0 * math.pi * (np.arange(sectors * rays) + 0.5) / (sectors * rays))
     buffers = ray_buffers(reach) + ray_buffers(reach)
     own, new, far = np.zeros(count, np.int32), np.empty(count, np.int64), np.empty(count)
-    none = np.empty((0, 2), np.uint8)
+    none = np.empty((0, 1), np.uint64)
     seen = np.zeros((len(starts), count), np.bool_)
     for i in range(len(starts)):
         found = _mark(
@@ -238,9 +248,9 @@ def view_sums(cells, occupied_from, index, closest, owner, starts, in_view, reac
     """Return (N, W) float64: for each of N starts the sums of the W weights, (count, W), of the numbered
     cells in view, each times the factor of its distance.
 
-    sides: (rows, columns, 2), see `_mark`. edges: (bins,) upper edges of distance, cells. factors: (bins,).
+    sides: (rows, columns, distances), see `_mark`. edges: (bins,) upper edges of distance, cells. factors: (bins,).
     """
-    views_of = sides.reshape(-1, 2)
+    views_of = sides.reshape(-1, sides.shape[2])
     sectors = in_view.shape[1]
     cosines, sines = _directions(2.0 * math.pi * (np.arange(sectors * rays) + 0.5) / (sectors * rays))
     buffers = ray_buffers(reach) + ray_buffers(reach)

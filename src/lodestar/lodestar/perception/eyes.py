@@ -24,9 +24,6 @@ EYES_FILLED = 0.6  # square root of a thing's area in an image over its longest 
 EYES_CASES = ((0.75, -1.0), (1.0, 0.0), (1.3, 1.0))
 EYES_LASTING = (1.09, 0.0, -1.09)  # means of the thirds of a normal distribution
 EYES_FOCAL = 381.0  # pixels, of a camera of 80 degrees and 640 pixels; chosen: the simulated Go2's
-# change of viewpoint, radians or logarithm of the distance, from which a view is another trial. Chosen: twice the
-# correlation length that was measured (docs/measurements/detector-noise.md)
-EYES_STEP = 0.08
 
 
 @dataclass(frozen=True)
@@ -59,9 +56,12 @@ class Eyes:
         side = size if size > 0.0 else EYES_SIZE
         return self.chance(label, EYES_FILLED * side * EYES_FOCAL / max(distance, 0.1), distance)
 
-    def cases(self, label: str, size: float, distances: Sequence[float]) -> np.ndarray:
-        """Return the chances (cases, N) of a thing that was not found yet, from N distances, metres, for each of the
-        EYES_CASES. size: longest side of its kind, metres, NaN = unknown.
+    def cases(
+        self, label: str, size: float, distances: Sequence[float], is_found: bool = False
+    ) -> np.ndarray:
+        """Return the chances (cases, N) of a thing whose size and recall are unknown, from N distances, metres, for
+        each of the EYES_CASES. size: longest side of its kind, metres, NaN = unknown. is_found: it was found, so that
+        what lasts of misses does not hide it.
         """
         side = size if size > 0.0 else EYES_SIZE
         chances = np.array([[self.chance_from(label, f * side, d) for d in distances] for f, _ in EYES_CASES])
@@ -70,7 +70,7 @@ class Eyes:
         if not self.measured.knows(self._named(label)):
             factors = np.exp([[shift] for _, shift in EYES_CASES])  # of the odds
             chances = factors * chances / (1.0 - chances + factors * chances)
-        lasting = min(self.measured.lasting, 0.99)
+        lasting = 0.0 if is_found else min(self.measured.lasting, 0.99)
         if lasting > 0.0:
             missed = (math.sqrt(lasting) * np.array(EYES_LASTING)[:, None] - norm.ppf(chances)) / math.sqrt(
                 1.0 - lasting

@@ -11,7 +11,7 @@ from agent_fakes import ACCEPT, FACING, TARGET, FakeMirror, World, entity, explo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodestar.agent.decisions.only_fit import ONLY_FIT_INTERVAL, OnlyFit
+from lodestar.agent.decisions.only_fit import ONLY_FIT_INTERVAL, OnlyFit, unmet_neighbours
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.facts.newest import Facts, Odometer
 from lodestar.experts.searched_floor import SearchedFloor
@@ -52,7 +52,7 @@ def looked_from(places, limits: LookConfig = EYES, things=(TARGET,)):
 
 
 def judged(step, candidates, facts, searched, explored=False):
-    return OnlyFit(CategoryPriors()).of(step, candidates, facts, searched, 10.0, explored, ACCEPT)
+    return OnlyFit(CategoryPriors()).of(step, (1, 1), candidates, (), facts, searched, 10.0, explored, ACCEPT)
 
 
 def test_the_only_chair_is_meant_once_the_rest_was_looked_at_by_eyes_that_overlook_suitcases():
@@ -81,10 +81,61 @@ def test_what_does_not_hold_by_itself_is_not_meant(step, one):
     assert judged(step, [one], *looked_from(CORNERS)) is None
 
 
-def test_of_two_equal_chairs_none_is_meant():
-    other = entity(8, 3.0, 3.0)
-    facts, searched = looked_from(CORNERS, things=(TARGET, other))
-    assert judged(step_of(), [candidate(TARGET.id), candidate(8)], facts, searched) is None
+@pytest.mark.parametrize(
+    "excluded", [(), (TARGET.id,)], ids=["both may be chosen", "one was looked at in vain"]
+)
+def test_of_two_equal_chairs_none_is_meant(excluded):
+    facts, searched = looked_from(CORNERS, things=(TARGET, entity(8, 3.0, 3.0)))
+    both, only = [candidate(TARGET.id), candidate(8)], OnlyFit(CategoryPriors())
+    assert only.of(step_of(), (1, 1), both, excluded, facts, searched, 10.0, False, ACCEPT) is None
+
+
+def test_a_neighbour_that_would_have_been_seen_refutes_it_beside_one_that_would_not():
+    variables = [QueryVariable(f"{kind}", kind) for kind in ("chair", "suitcase", "television")]
+    near = tuple(Predicate("NextTo", (0, i)) for i in (1, 2))
+    facts, searched = looked_from(CORNERS)
+    only, chances = OnlyFit(CategoryPriors()), []
+    for count in (1, 2):
+        graph = QueryGraph(tuple(variables[: count + 1]), near[:count])
+        both = Candidate(TARGET.id, 0.1, 1.0, {f"NextTo {v.phrase}": 0.0 for v in variables[1 : count + 1]})
+        step = Step(StepKind.FIND, Item(((graph,),)))
+        chances.append(only._chances(step, [both], facts, searched, ACCEPT)[TARGET.id])
+    assert chances[1] < chances[0]
+
+
+def test_only_the_neighbour_that_is_missing_counts():
+    variables = tuple(QueryVariable(kind, kind) for kind in ("chair", "suitcase", "television"))
+    graph = QueryGraph(variables, (Predicate("NextTo", (0, 1)), Predicate("NextTo", (0, 2))))
+    for missing, kind in (("NextTo suitcase", "suitcase"), ("NextTo television", "television")):
+        scores = {"NextTo suitcase": 0.9, "NextTo television": 0.9, missing: 0.0}
+        assert unmet_neighbours(Candidate(TARGET.id, 0.1, 1.0, scores), graph, ACCEPT) == [kind]
+
+
+def test_of_things_of_several_kinds_none_is_presumed():
+    step = step_of()
+    other = QueryGraph((QueryVariable("mug", "mug"),))
+    either = Step(StepKind.FIND, Item(((step.graphs[0],), (other,))))
+    assert judged(either, [candidate(TARGET.id)], *looked_from(CORNERS)) is None
+
+
+def test_where_nothing_is_left_to_explore_a_lower_probability_will_do(monkeypatch):
+    facts, searched = looked_from(CORNERS)
+    monkeypatch.setattr(OnlyFit, "_chances", lambda *_: {TARGET.id: 0.55})
+    assert judged(step_of(), [candidate(TARGET.id)], facts, searched) is None
+    assert judged(step_of(), [candidate(TARGET.id)], facts, searched, explored=True) is not None
+
+
+def test_a_drive_to_it_that_fails_is_not_taken_for_another_thing():
+    world = presuming()
+    context = world.loop._context
+    world.loop.start(Directive("find the red chair next to the suitcase", (step_of(),)), 0.0)
+    world.run(600.0, until=lambda: context.search.look(context.run).presumed and world.goal is not None)
+    world.abort_with = (1, "blocked")
+    world.advance()
+    world.abort_with = None
+    world.run(600.0)
+    assert world.result.success and world.result.entity_ids == (TARGET.id,)
+    assert "another thing" not in world.result.report and "mistaken" not in world.result.report
 
 
 @given(st.lists(st.sampled_from(CORNERS), min_size=1, max_size=9), st.integers(1, 4), st.floats(0.0, 0.59))
@@ -92,7 +143,7 @@ def test_the_probabilities_of_candidates_never_exceed_one(places, count, true):
     things = [entity(i, 2.0 * i, 5.0) for i in range(1, count + 1)]
     facts, searched = looked_from(places, things=things)
     ones = [candidate(i, relation=true) for i in range(1, count + 1)]
-    chances = OnlyFit(CategoryPriors())._chances(step_of(), ones, facts, searched)
+    chances = OnlyFit(CategoryPriors())._chances(step_of(), ones, facts, searched, ACCEPT)
     assert set(chances) == {one.entity_id for one in ones}
     assert all(0.0 <= chance <= 1.0 for chance in chances.values()) and sum(chances.values()) <= 1.0
 
@@ -100,24 +151,33 @@ def test_the_probabilities_of_candidates_never_exceed_one(places, count, true):
 def test_it_is_judged_again_after_a_while_and_forgotten_when_excluded():
     only, (facts, searched) = OnlyFit(CategoryPriors()), looked_from(CORNERS)
     step, chair = step_of(), candidate(TARGET.id)
-    ask = lambda now, *ones: only.of(step, ones, facts, searched, now, False, ACCEPT)  # noqa: E731
+    ask = lambda now, one, *excluded: only.of(  # noqa: E731
+        step, (1, 1), [one], excluded, facts, searched, now, False, ACCEPT
+    )
     assert ask(0.0, chair) is chair
-    assert ask(0.1) is None, "excluded meanwhile"
+    assert ask(0.1, chair, TARGET.id) is None, "excluded meanwhile"
+    assert ask(0.1, candidate(TARGET.id, own=0.1)) is None, "it does not match any more"
     searched.restart_clock()
     assert ask(0.2, chair) is chair and ask(0.2 + ONLY_FIT_INTERVAL, chair) is None
 
 
-def test_the_robot_goes_there_claims_it_and_says_what_it_did_not_see():
+def presuming() -> World:
+    """Return a world in which the robot looks around in a room with one red chair and no suitcase."""
     world = World(config=LoopConfig(look_limits=EYES), speed=2.0, step=0.5)
     world.mirror.put(TARGET)
     shown = [(x + 0.4 * i, y, i * math.pi / 4) for x, y in CORNERS for i in range(8)]
     world.answers = {"frontier": exploring(*shown), "semantic_map": proposal(*FACING, entity_id=TARGET.id)}
     one = candidate(TARGET.id)
     world.targets.look = lambda mirror, step: TargetView((one,) if TARGET.id in mirror.entities else ())
+    return world
+
+
+def test_the_robot_goes_there_claims_it_and_says_what_it_did_not_see():
+    world = presuming()
     world.loop.start(Directive("find the red chair next to the suitcase", (step_of(),)), 0.0)
     world.run(600.0)
     assert world.result.success and world.result.entity_ids == (TARGET.id,)
-    assert "a suitcase where you said was not seen, and may have been missed" in world.result.report
+    assert "I saw no suitcase where you said, and may have missed it" in world.result.report
     beliefs = [trace.beliefs for trace in map(_trace, world.commands) if trace is not None]
     assert not any(beliefs), "no relation is claimed that was not seen"
 

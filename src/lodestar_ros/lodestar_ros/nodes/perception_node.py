@@ -127,6 +127,10 @@ class PerceptionNode(LodestarNode):
             stamp, view = stamp_from_msg(image.header.stamp), None
             if "pose" in item:
                 metres, camera = self._images.depth(item["depth"])
+                if metres.shape != labels.shape:
+                    raise BadMessage(
+                        f"depth is {metres.shape} and labels are {labels.shape} pixels; give them one size"
+                    )
                 view = RgbdFrame(stamp, camera, metres, item["pose"])
             frame = self._truth.segment(stamp, labels, table, view)
         if self._describer is not None and colors is not None:

@@ -181,8 +181,8 @@ class Search(Activity):
         although everything is explored.
         """
         only = self._tools.context.search.look(run).presumed
-        if only and only not in run.errand.forgiven:
-            run.errand.forgiven.add(only)
+        if only and only not in run.errand.presumed:
+            run.errand.presumed.add(only)
             self._tools.transitions.redecide(run)
         elif self._waits_for_experts(run):
             self.retry(run)

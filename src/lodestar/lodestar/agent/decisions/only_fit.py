@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from lodestar.agent.facts.newest import Facts
 from lodestar.experts.absence import AbsenceJudge
 from lodestar.experts.searched_floor import SearchedFloor
-from lodestar.experts.unseen_floor import wanted_neighbours
 from lodestar.language.directive import Step
 from lodestar.language.query_graph import QueryGraph
 from lodestar.models.category_priors import CategoryPriors
+from lodestar.models.lexicon import load_lexicon
 from lodestar.query.verdict import Candidate
 
 ONLY_FIT_SURE = 0.6  # probability from which a candidate is taken for the target (ours)
@@ -19,8 +19,11 @@ ONLY_FIT_KEPT = 0.5  # probability down to which it stays; also where nothing is
 # weight of the case that nothing is as the directive says, beside a candidate whose neighbours were surely overlooked
 # (ours)
 ONLY_FIT_WRONG = 0.05
+ONLY_FIT_MOST = 4  # things that match by themselves, from more of which none is taken (ours)
 ONLY_FIT_AROUND = 1.5  # m around a candidate within which a neighbour stands (ours)
 ONLY_FIT_INTERVAL = 2.0  # s between two judgements (ours)
+# relations to a neighbour that stands within ONLY_FIT_AROUND
+_NEIGHBOURS = ("NextTo", "Near", "On", "Above", "Below", "Inside", "Between")
 
 
 class OnlyFit:
@@ -33,14 +36,15 @@ class OnlyFit:
 
     def __init__(self, priors: CategoryPriors) -> None:
         self._judge = AbsenceJudge(priors)
-        self._step: Step | None = None
-        self._judged, self._explored = -math.inf, False
-        self._found: Candidate | None = None
+        self._key: tuple[Step, tuple[int, int]] | None = None
+        self._judged, self._explored, self._found = -math.inf, False, 0
 
     def of(
         self,
         step: Step,
+        errand: tuple[int, int],
         candidates: Sequence[Candidate],
+        excluded: Collection[int],
         facts: Facts,
         searched: SearchedFloor,
         now: float,
@@ -49,30 +53,43 @@ class OnlyFit:
     ) -> Candidate | None:
         """Return the candidate that is probably meant; None if none is.
 
-        candidates: of the step, best first, without excluded ones. explored: nothing is left to explore. accept: least
-        score of what holds. Judged again after ONLY_FIT_INTERVAL.
+        errand: numbers of directive and errand. candidates: of the step, best first. excluded: ids of those that may
+        not be chosen. explored: nothing is left to explore. accept: least score of what holds. Judged again after
+        ONLY_FIT_INTERVAL.
         """
-        if step is not self._step:
-            self._found = None
-        if step is not self._step or explored != self._explored:
-            self._step, self._explored, self._judged = step, explored, -math.inf
-        if 0.0 <= now - self._judged < ONLY_FIT_INTERVAL:
-            found = self._found
-            return found if found is None or found.entity_id in {c.entity_id for c in candidates} else None
-        self._judged = now
-        before = 0 if self._found is None else self._found.entity_id
-        self._found = None
-        fitting = [c for c in candidates if _fits_alone(c, step.graphs[c.reading], accept)]
-        if fitting and facts.grid is not None and len(facts.building.floors) < 2:
-            chances = self._chances(step, fitting, facts, searched)
-            best = max(fitting, key=lambda c: chances.get(c.entity_id, 0.0))
-            is_late = explored or best.entity_id == before
-            if chances.get(best.entity_id, 0.0) >= (ONLY_FIT_KEPT if is_late else ONLY_FIT_SURE):
-                self._found = best
-        return self._found
+        fitting = [c for c in candidates if unmet_neighbours(c, step.graphs[c.reading], accept)]
+        key = (step, errand)
+        if self._key != key:
+            self._found = 0
+        if (
+            self._key != key
+            or explored != self._explored
+            or not 0.0 <= now - self._judged < ONLY_FIT_INTERVAL
+        ):
+            self._key, self._explored, self._judged = key, explored, now
+            self._found = self._judge_again(step, fitting, excluded, facts, searched, accept)
+        return next((c for c in fitting if c.entity_id == self._found and self._found not in excluded), None)
+
+    def _judge_again(
+        self,
+        step: Step,
+        fitting: Sequence[Candidate],
+        excluded: Collection[int],
+        facts: Facts,
+        searched: SearchedFloor,
+        accept: float,
+    ) -> int:
+        """Return the entity that is probably meant; 0 = none."""
+        one_kind = len({graph.target.category for graph in step.graphs}) == 1
+        if not 0 < len(fitting) <= ONLY_FIT_MOST or not one_kind or len(facts.building.floors) > 1:
+            return 0
+        chances = self._chances(step, fitting, facts, searched, accept)
+        best = max(fitting, key=lambda c: chances.get(c.entity_id, 0.0)).entity_id
+        least = ONLY_FIT_KEPT if self._explored or best == self._found else ONLY_FIT_SURE
+        return best if best not in excluded and chances.get(best, 0.0) >= least else 0
 
     def _chances(
-        self, step: Step, fitting: Sequence[Candidate], facts: Facts, searched: SearchedFloor
+        self, step: Step, fitting: Sequence[Candidate], facts: Facts, searched: SearchedFloor, accept: float
     ) -> dict[int, float]:
         """Return by entity id the probability that a candidate is the target."""
         belief, grid = self._judge.belief(step, facts, searched), facts.grid
@@ -82,7 +99,7 @@ class OnlyFit:
         for one in fitting:
             entity = facts.entity(one.entity_id)
             if entity is not None:
-                kinds = wanted_neighbours(step.graphs[one.reading])
+                kinds = unmet_neighbours(one, step.graphs[one.reading], accept)
                 beside = searched.missed_within(kinds, grid, entity, ONLY_FIT_AROUND)
                 overlooked[one.entity_id] = max(beside, min(one.predicate_scores.values(), default=0.0))
         unseen = len(fitting) * belief.missed / (1.0 - belief.missed)
@@ -90,10 +107,19 @@ class OnlyFit:
         return {identity: chance / total for identity, chance in overlooked.items()}
 
 
-def _fits_alone(candidate: Candidate, graph: QueryGraph, accept: float) -> bool:
-    """Return whether all that a query says holds for a candidate, apart from neighbours that were not found."""
-    near = {
-        p.name for p in graph.predicates if p.arguments[0] == 0 and max(p.arguments) > 0 and not p.negated
+def unmet_neighbours(candidate: Candidate, graph: QueryGraph, accept: float) -> list[str]:
+    """Return the kinds of the neighbours that a candidate lacks; [] if it lacks none, or if anything else that the
+    query says does not hold for it.
+    """
+    structure = load_lexicon().structure
+    near = {  # by the names of `Candidate.predicate_scores`
+        f"{p.name} {' and '.join(graph.variables[i].phrase for i in p.arguments[1:])}": [
+            graph.variables[i].category for i in p.arguments[1:]
+        ]
+        for p in graph.predicates
+        if p.arguments[0] == 0 and p.name in _NEIGHBOURS and not p.negated
     }
     unmet = [name for name, score in candidate.predicate_scores.items() if score < accept]
-    return candidate.semantic_score >= accept and bool(unmet) and all(n.split()[0] in near for n in unmet)
+    kinds = [kind for name in unmet for kind in near.get(name, ())]
+    sound = candidate.semantic_score >= accept and all(name in near for name in unmet)
+    return kinds if sound and not any(kind in structure for kind in kinds) else []

@@ -224,6 +224,9 @@ class Errand:
     excluded: dict[int, str] = field(default_factory=dict)
     viewpoints: Counter[int] = field(default_factory=Counter)
     forgiven: set[int] = field(default_factory=set)  # objects that had their second chance
+    presumed: set[int] = field(
+        default_factory=set
+    )  # objects for which the end of the search was put off once
     # objects seen until just before an arrival, but not from the goal
     hidden: set[int] = field(default_factory=set)
     doubt: TargetAmbiguity = field(init=False)

@@ -37,6 +37,7 @@ class Known(Protocol):
     commands: list[Command]
     searched: SearchedFloor
     priors: CategoryPriors
+    directives: int
 
     @property
     def now(self) -> float:
@@ -72,9 +73,8 @@ class TargetSearch:
             known = tuple(c for c in view.candidates if c.entity_id != pointed.entity_id)
             return replace(view, candidates=(pointed, *known), accepted=(pointed, *others))
         accepted = tuple(c for c in view.accepted if c.entity_id not in run.errand.excluded)
-        presumed = None if accepted else self._presumed(run, view)
+        presumed = None if view.accepted else self._presumed(run, view)
         if presumed is not None:
-            run.errand.excluded.pop(presumed.entity_id, None)
             accepted, view = (presumed,), replace(view, presumed=presumed.entity_id)
         if run.step.scope.around is not None:
             near = {e.id for e in self._within(self.accepted(replace(view, accepted=accepted)), run.step)}
@@ -88,12 +88,10 @@ class TargetSearch:
         context, errand, step = self._context, run.errand, run.step
         if step.count != 1 or run.check is not None or step.scope.rooms or step.scope.around is not None:
             return None
-        known = [
-            c for c in view.candidates if errand.excluded.get(c.entity_id, UNSURE) in (BELOW_ACCEPT, UNSURE)
-        ]
+        excluded = {i for i, why in errand.excluded.items() if why not in (BELOW_ACCEPT, UNSURE)}
         return self._only_fit.of(
-            step, known, context.facts, context.searched, context.now,
-            errand.explored_at is not None, context.config.query.accept,
+            step, (context.directives, errand.number), view.candidates, excluded, context.facts, context.searched,
+            context.now, errand.explored_at is not None, context.config.query.accept,
         )  # fmt: skip
 
     def _pointed(self, run: DirectiveRun, view: TargetView) -> Candidate | None:

@@ -17,7 +17,6 @@ from lodestar.agent.facts.config import LOOP_NEAREST_MATCHES
 from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.facts.times import NEVER
 from lodestar.experts.protocol import Proposal, RejectionReason
-from lodestar.experts.unseen_floor import wanted_neighbours
 from lodestar.floors.records import Building
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, Step, StepKind
@@ -76,10 +75,10 @@ def nothing_here(step: Step) -> str:
     return f"no {target} here; on to the next place" if target else "not here; on to the next place"
 
 
-def presumed_in_words(step: Step) -> str:
-    """Return a sentence that says what was not seen of a target that was accepted as the only one that fits."""
-    named = listed(sorted(with_article(clean_text(one)) for one in wanted_neighbours(step.graphs[0])), "or")
-    return f"It is the only one that I know which fits; {named} where you said was not seen, and may have been missed."
+def presumed_in_words(kinds: Iterable[str]) -> str:
+    """Return a sentence that says which neighbours were not seen of a target that was accepted without them."""
+    named = listed(sorted({_clean(kind) for kind in kinds}), "or")
+    return f"It is the likeliest one I know; I saw no {named} where you said, and may have missed it."
 
 
 def going(proposal: Proposal, entity: Entity | None, accepted: bool) -> str:
@@ -154,7 +153,7 @@ def give_up(
 ) -> tuple[ErrorCode, str]:
     """Return code and message for a search that explored everything reachable."""
     target = run.step.target or run.directive.text
-    known = context.search.accepted(view)
+    known = [] if view.presumed else context.search.accepted(view)
     if known and admission.rejection(SEMANTIC_MAP) is RejectionReason.NO_VIEWPOINT:
         return (
             ErrorCode.TARGET_UNREACHABLE,

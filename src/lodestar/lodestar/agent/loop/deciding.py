@@ -183,7 +183,9 @@ class KnownTarget:
         assert run.requests.request is not None
         epoch = run.requests.request.epoch
         why = (
-            "it is the only one that fits" if entity.id == view.presumed else "the experts have not answered"
+            "it is the likeliest one that I know"
+            if entity.id == view.presumed
+            else "the experts have not answered"
         )
         why = "you pointed at it" if entity.id == run.errand.pointed else why
         rationale = f"going to {name_of(entity)}, {length:.1f} m away, by the map: {why}"
@@ -273,7 +275,8 @@ class DecidingState:
     def _note_barred(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """Note whether every known target is unreachable or given up, and since when."""
         no_way = admission.rejection(SEMANTIC_MAP) is RejectionReason.NO_VIEWPOINT
-        run.errand.note_barred(no_way if view.accepted else bool(run.errand.given_up), self._context.now)
+        known = view.accepted and not view.presumed
+        run.errand.note_barred(no_way if known else bool(run.errand.given_up), self._context.now)
 
     def _wait_for_map(self, run: DirectiveRun) -> None:
         context = self._context

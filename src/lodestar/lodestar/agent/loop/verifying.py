@@ -12,6 +12,7 @@ from lodestar.agent.activities.table import Activities
 from lodestar.agent.decisions.admission import CHARGER, HOME, PASSAGE, PLACE
 from lodestar.agent.decisions.ambiguity import NextMove
 from lodestar.agent.decisions.approach import Arrival, faced_entity, faces
+from lodestar.agent.decisions.only_fit import unmet_neighbours
 from lodestar.agent.errands.commands import Choice, OpenQuestion
 from lodestar.agent.errands.errand import BELOW_ACCEPT, FOUND, REACHED, UNCONFIRMED, UNREACHABLE, Failure
 from lodestar.agent.errands.run import DirectiveRun
@@ -128,7 +129,8 @@ class VerifyingState:
         pose = self._context.facts.known_pose
         away = math.dist(pose[:2], nearest_point_on_box(pose[:2], entity.box_min[:2], entity.box_max[:2]))
         size = float((entity.box_max - entity.box_min).max())
-        return self._eyes.cases(entity.label, size, [max(away - VIEWPOINT_CAMERA_FORWARD, 0.1)])[:, 0]
+        place = [max(away - VIEWPOINT_CAMERA_FORWARD, 0.1)]
+        return self._eyes.cases(entity.label, size, place, is_found=True)[:, 0]
 
     def _judge_unfaced(self, run: DirectiveRun, arrival: Arrival, entity: Entity, view: TargetView) -> None:
         """Give up the viewpoint or the entity, after a while, because the robot does not face the goal's
@@ -268,7 +270,9 @@ class VerifyingState:
         where = place_of(entity, context.facts.mirror, context.facts.building)
         text = f"Found {name_of(entity)} {where}: it is in front of me and was seen {how}."
         if view.presumed == entity.id:
-            text += f" {presumed_in_words(run.step)}"
+            one = view.accepted[0]
+            lacks = unmet_neighbours(one, run.step.graphs[one.reading], context.config.query.accept)
+            text += f" {presumed_in_words(lacks)}"
         text += run.errand.doubt.others(entity.id, context.facts.entities) if run.step.count == 1 else ""
         if 0 < run.step.count <= run.errand.found_here:
             self._tools.steps.succeed(run, text, view)

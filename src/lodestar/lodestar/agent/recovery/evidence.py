@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lodestar.agent.decisions.only_fit import unmet_neighbours
 from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import SHIFTED, Failure, OpenCase
 from lodestar.agent.errands.run import DirectiveRun
@@ -257,9 +258,14 @@ class EvidenceGatherer:
         ]
 
     def _fits(self, run: DirectiveRun, entity: Entity) -> bool:
-        mirror = self._context.facts.mirror
+        mirror, accept = self._context.facts.mirror, self._context.config.query.accept
         assert mirror is not None
-        return self._context.targets.look(mirror, run.step).is_accepted(entity.id)
+        view = self._context.targets.look(mirror, run.step)
+        own = [
+            c for c in view.candidates if c.entity_id == entity.id
+        ]  # it may lack only a neighbour, see `OnlyFit`
+        lacks = [unmet_neighbours(c, run.step.graphs[c.reading], accept) for c in own]
+        return view.is_accepted(entity.id) or any(lacks)
 
     def _hidden(self, run: DirectiveRun, case: OpenCase, entity: Entity) -> bool:
         """Return whether a new obstacle hides the entity from the robot."""

@@ -15,6 +15,7 @@ WIRING: Remaps = (
     ("signs", "sign_reader/signs"),
     ("instances", "semantic_voxels/instances"),
     ("get_instances", "semantic_voxels/get_instances"),
+    ("looks", "semantic_voxels/looks"),
     ("tracks", "semantic_voxels/tracks"),
     ("movers", "mapping/movers"),
     ("pillars", "semantic_voxels/pillars"),

@@ -158,7 +158,7 @@ class LoopThread:
     def restart_clock(self) -> None:
         """End the current directive and reset the loop's time, after the clock went back."""
         with self._condition:  # inputs with the old, larger stamps would hide all later ones
-            for slot in ("pose", "correction", "motion", "sight"):
+            for slot in ("pose", "correction", "motion", "sight", "look"):
                 self._inbox.pop(slot, None)
         self.stop(lambda: self._loop.restart_clock(self._now()))
 

@@ -9,7 +9,6 @@ from functools import partial
 
 import numpy as np
 from nav_msgs.msg import OccupancyGrid
-from sensor_msgs.msg import CameraInfo
 
 from lodestar.assembly.config import MemoryConfig
 from lodestar.assembly.memory_chain import MemoryChain
@@ -20,18 +19,19 @@ from lodestar.memory.answering.shots import Shot
 from lodestar.memory.segments import views_of
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
+from lodestar.timing.stamps import Phased
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
 from lodestar_ros.conversions_agent import decision_from_msg
 from lodestar_ros.conversions_news import directive_news_from_msg
-from lodestar_ros.conversions_scene import keyframe_from_msg
+from lodestar_ros.conversions_scene import keyframe_from_msg, look_from_msg
 from lodestar_ros.conversions_world import event_from_msg
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.workers import QueueWorker
 
-MEMORY_LOOK_PERIOD = 1.0  # s of real time between looks of the camera that count for coverage; chosen
+MEMORY_LOOK_PERIOD = 1.0  # s of stamps between looks of the camera that count for coverage; chosen
 MEMORY_POSE_PERIOD = 0.2  # s of real time between poses; below SEGMENT_POSE_GAP, also at twice real time
 POSE_HOLDS = 1.0  # s for which the newest transform is valid
 BACKLOG = 500  # waiting messages above which observations are dropped; chosen: some seconds of all topics
@@ -56,7 +56,7 @@ class MemoryFeed:
     """Feeds a `MemoryChain`. Callbacks only queue work; one worker converts and stores it.
 
     Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``frontiers``, ``decision``,
-    ``directive_report``, ``grid``, ``world_events``, ``camera_info``, TF. Calls: ``get_entities``.
+    ``directive_report``, ``grid``, ``world_events``, ``looks``, TF. Calls: ``get_entities``.
     """
 
     def __init__(self, node: LodestarNode, config: MemoryConfig, frames: FrameNames) -> None:
@@ -69,9 +69,9 @@ class MemoryFeed:
         client = SceneClient(node, self.post, self._on_delta, archived=True)
         self.chain = MemoryChain(config, client.mirror)
         self._in_view: dict[int, int] = {}
-        self._camera_frame = ""
+        self._look_due = node.timed(Phased(MEMORY_LOOK_PERIOD))
         self._buffer = node.transforms(newest=True).buffer
-        node.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR)
+        node.listen(msg.Look, "looks", self._on_look, qos.EVENT, stamped=True)
         node.listen(msg.InstanceArray, "instances", self._on_instances, qos.EVENT, stamped=True)
         node.listen(OccupancyGrid, "grid", self._later(self._take_grid), qos.LATCHED)
         node.listen(msg.Keyframe, "keyframes", self._later(self._take_keyframe), qos.EVENT)
@@ -80,7 +80,6 @@ class MemoryFeed:
         node.listen(msg.WorldEvent, "world_events", self._later(self._take_event), qos.EVENT)
         node.listen(msg.DirectiveReport, "directive_report", self._later(self._take_report), qos.EVENT)
         node.steady_timer(MEMORY_POSE_PERIOD, self._find_pose)
-        node.steady_timer(MEMORY_LOOK_PERIOD, self._look)
         node.diagnostics.value("backlog", lambda: self.backlog)
 
     # --- the worker ---------------------------------------------------------------------------------------------
@@ -140,16 +139,13 @@ class MemoryFeed:
             return  # a robot without odometry has no corrections
         self.post(lambda: self.chain.take_correction(*found, stamp))
 
-    def _on_camera_info(self, message: CameraInfo) -> None:
-        self._camera_frame = message.header.frame_id
+    def _on_look(self, message: msg.Look) -> None:
+        if self._look_due.due(stamp_from_msg(message.header.stamp)):
+            self.post(partial(self._take_look, message))
 
-    def _look(self) -> None:
-        stamp = self._node.now
-        if not self._camera_frame or stamp <= 0.0:
-            return
-        pose = self._buffer.find_fresh(self._frames.map, self._camera_frame, stamp, POSE_HOLDS)
-        if pose is not None:  # `_find_pose` records a missing transform
-            self.post(lambda: self.chain.take_look(stamp, pose))
+    def _take_look(self, message: msg.Look) -> None:
+        look = look_from_msg(message)
+        self.chain.take_look(look.stamp, look.map_from_camera)
 
     # --- observations and events
     # --------------------------------------------------------------------------------

@@ -11,9 +11,11 @@ from lodestar.agent.loop.machine import DecisionLoop
 from lodestar.floors.records import Building
 from lodestar.geometry.poses import planar_pose
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar_interfaces.msg import Look
 from lodestar_ros import qos
 from lodestar_ros.building_input import BuildingInput
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg, velocity_from_msg
+from lodestar_ros.conversions_scene import look_from_msg
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import FrameNames, LodestarNode
@@ -50,11 +52,11 @@ class PoseInput:
 
 
 class MotionInput:
-    """Passes commanded and measured velocities to the decision loop, which detects contacts by them, and the stamps
-    of the camera, by which it detects that the camera has failed.
+    """Passes commanded and measured velocities to the decision loop, which detects contacts by them, the stamps of the
+    camera, by which it detects that the camera has failed, and its looks.
 
-    Subscribes: ``odom``, ``cmd_vel_out``, ``camera_info``. Parameter `cmd_vel_out_stamped`: whether ``cmd_vel_out`` is
-    a TwistStamped; the motion gate has the same parameter, with the same value.
+    Subscribes: ``odom``, ``cmd_vel_out``, ``camera_info``, ``looks``. Parameter `cmd_vel_out_stamped`: whether
+    ``cmd_vel_out`` is a TwistStamped; the motion gate has the same parameter, with the same value.
     """
 
     def __init__(self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread) -> None:
@@ -64,6 +66,7 @@ class MotionInput:
         node.listen(TwistStamped if self._stamped else Twist, "cmd_vel_out", self._on_command, qos.COMMAND)
         node.listen(Odometry, "odom", self._on_odometry, qos.SENSOR)
         node.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR)
+        node.listen(Look, "looks", self._on_look, qos.EVENT, stamped=True)
 
     def _on_command(self, message: Twist | TwistStamped) -> None:
         self._command = np.array(velocity_from_msg(message.twist if self._stamped else message))
@@ -79,6 +82,10 @@ class MotionInput:
     def _on_camera_info(self, message: CameraInfo) -> None:
         stamp = stamp_from_msg(message.header.stamp)
         self._thread.post(lambda: self._loop.on_sight(stamp), slot="sight")
+
+    def _on_look(self, message: Look) -> None:
+        look = look_from_msg(message)
+        self._thread.post(lambda: self._loop.on_look(look.map_from_camera, look.stamp), slot="look")
 
 
 class SelectorScene:

@@ -21,7 +21,7 @@ from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from lodestar_interfaces.msg import Instance, InstanceArray, Keyframe
+from lodestar_interfaces.msg import Instance, InstanceArray, Keyframe, Look
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_to_msg
 from lodestar_ros.conversions_sensors import image_to_msg
@@ -115,9 +115,10 @@ def test_a_thing_is_mapped_where_it_stands_and_kept_as_an_image() -> None:
         KeyframesNode(context=context, parameter_overrides=parameters, cli_args=remaps),
     ]
     driver = Node("driver", context=context)
-    camera, found, kept = Camera(driver), [], []
+    camera, found, kept, views = Camera(driver), [], [], []
     driver.create_subscription(InstanceArray, "semantic_voxels/instances", found.append, qos.EVENT)
     driver.create_subscription(Keyframe, "keyframes/keyframes", kept.append, qos.EVENT)
+    driver.create_subscription(Look, "semantic_voxels/looks", views.append, qos.EVENT)
     executor = SingleThreadedExecutor(context=context)
     for node in (*nodes, driver):
         executor.add_node(node)
@@ -135,12 +136,14 @@ def test_a_thing_is_mapped_where_it_stands_and_kept_as_an_image() -> None:
         }
         return f"a chair and an image; {len(found)} messages, {len(kept)} images, {drops}"
 
-    wait_for(lambda: executor.spin_once(timeout_sec=0.1) or (chairs() and kept), told, every=0.0)
+    wait_for(lambda: executor.spin_once(timeout_sec=0.1) or (chairs() and kept and views), told, every=0.0)
     for node in nodes:
         node.close()
     context.shutdown()
     looks = {o.feature_model for message in found for o in message.observations if o.label == "chair"}
     assert looks == {"histogram-1"} and all(m.features.width for m in found if m.observations)
+    mapped = [message.header.stamp for message in found]
+    assert all(view.header.stamp in mapped and view.camera.k[0] > FOCAL / 2 for view in views)
     centre = chairs()[-1].centroid
     assert abs(centre.x - CENTRE[0]) < 0.03 and abs(centre.y - CENTRE[1]) < 0.03, (
         "not removed it is 0.06 m off"

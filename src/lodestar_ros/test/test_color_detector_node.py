@@ -57,12 +57,12 @@ class Bed:
             self._executor.add_node(node)
         self._context = context
 
-    def show(self, depth: np.ndarray | None) -> float:
-        """Publish one moment; return its stamp. depth: (H, W) float32, metres, None = none."""
+    def show(self, depth: np.ndarray | None, grey: int = 90) -> float:
+        """Publish one moment; return its stamp. depth: (H, W) float32, metres, None = none. grey: of the image."""
         stamp = stamp_to_msg(self._driver.get_clock().now().nanoseconds * 1e-9)
         info = CameraInfo(width=320, height=240, distortion_model="plumb_bob", d=[0.0] * 5)
         info.k = [260.0, 0.0, 160.0, 0.0, 260.0, 120.0, 0.0, 0.0, 1.0]
-        color = image_to_msg(np.full((240, 320, 3), 90, np.uint8), "rgb8")
+        color = image_to_msg(np.full((240, 320, 3), grey, np.uint8), "rgb8")
         messages = [(self._info, info), (self._color, color)]
         if depth is not None:
             messages.append((self._depth, image_to_msg((depth * 1000).astype(np.uint16), "16UC1")))
@@ -113,6 +113,17 @@ def test_depth_makes_masks_of_boxes_and_its_absence_loses_nothing(bed: Bed) -> N
     )  # depth is not aligned
     assert again.detections[0].label == "thing 0"
     assert bed.node._rgb.odd_boxes > 0 and bed.node._rgb.masker is not None
+
+
+def test_a_dark_image_says_nothing_of_what_is_there(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    bed.until(lambda message: bool(message.detections), None)
+    monkeypatch.setattr(bed.node.diagnostics, "status", lambda text, ok=True: told.append((text, ok)))
+    dark = []
+    wait_for(lambda: dark.append(bed.show(None, 5)) or bed.spin() or told, "a status about darkness")
+    assert all("uncover the camera" in text and not ok for text, ok in told)
+    bed.until(lambda message: stamp_from_msg(message.header.stamp) > dark[-1], None)
+    assert not {stamp_from_msg(message.header.stamp) for message in bed.found} & set(dark)
 
 
 def test_a_missing_network_ends_the_node_with_a_sentence(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from lodestar.experts.protocol import (
     Follower,
     GridReader,
     Listener,
+    Looker,
     PictureChooser,
     PlaceMemory,
     PlaceReader,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from lodestar.language.config import ReasonerConfig
     from lodestar.language.reasoner import Reasoner
     from lodestar.models.phrases import PhraseBook
-    from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+    from lodestar.perception.frames import Look, RgbdFrame, SegmentedFrame
     from lodestar.scene.mirror import SceneMirror
 
 
@@ -45,11 +46,14 @@ class ExpertPanel:
     ) -> None:
         self.experts: dict[str, Expert] = {}
         self._views: list[tuple[ViewReader, Phased]] = []
+        self._looks: list[tuple[Looker, Phased]] = []
         self._described: dict[ViewReader, Periodic] = {}
         for spec in experts():
             config = configs[spec.node]
             made = parts.expert(spec, config, phrases, mind(config.reasoner) if spec.reasons else None)
             self.experts[spec.name] = made
+            if isinstance(made, Looker):
+                self._looks.append((made, Phased(config.view_period)))
             if isinstance(made, ViewReader):
                 self._views.append((made, Phased(config.view_period)))
                 if isinstance(made, Describer):
@@ -87,6 +91,12 @@ class ExpertPanel:
             one.set_view(frame, segmented)
             if isinstance(one, Describer) and self._described[one].due(frame.stamp):
                 self._tell(one.describe())
+
+    def add_look(self, look: Look) -> None:
+        """Pass a look whose frame entered the map to each expert that is due for one."""
+        for one, view in self._looks:
+            if view.due(look.stamp):
+                one.add_view(look.map_from_camera, look.camera, look.stamp)
 
     def follow(self, frame: RgbdFrame) -> None:
         """Pass an image taken on another floor to the experts that keep places.

@@ -24,7 +24,6 @@ from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import StepKind
 from lodestar.models.phrases import PhraseBook
-from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.scene.mirror import SceneMirror
 
 # m^2 that a goal must show; the next value is used if no goal reaches the one before. The last goal is kept
@@ -94,10 +93,6 @@ class FrontierExpert:
     def set_scene(self, mirror: SceneMirror) -> None:
         """Use this mirror of the scene, which may change in place."""
         self._mirror = mirror
-
-    def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame | None = None) -> None:
-        """Record a view: the cells and heights in it count as looked at."""
-        self.add_view(frame.map_from_camera, frame.camera, frame.stamp)
 
     def add_view(
         self, map_from_camera: np.ndarray, camera: PinholeCamera, stamp: float | None = None

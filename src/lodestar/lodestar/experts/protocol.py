@@ -14,6 +14,7 @@ from lodestar.language.directive import Directive, Step, Task
 if TYPE_CHECKING:
     from lodestar.experts.descriptions import SceneDescription
     from lodestar.experts.picture_source import PictureSource
+    from lodestar.geometry.camera import PinholeCamera
     from lodestar.grid.occupancy import OccupancyGrid2D
     from lodestar.memory.last_seen import RememberedPlaces
     from lodestar.perception.frames import RgbdFrame, SegmentedFrame
@@ -163,6 +164,14 @@ class ViewReader(Protocol):
 
     def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
         """Set the current view."""
+
+
+@runtime_checkable
+class Looker(Protocol):
+    """An expert that records where the camera looked, every `view_period` (s of stamps) of its configuration."""
+
+    def add_view(self, map_from_camera: np.ndarray, camera: PinholeCamera, stamp: float) -> None:
+        """Record a view from this (4, 4) pose (optical frame) whose frame entered the map."""
 
 
 @runtime_checkable

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import ndimage
 
 from lodestar.experts.coverage import TRIAL_EDGES, LookedAt
+from lodestar.experts.heights import view_heading
 from lodestar.experts.likely_places import mean_within
 from lodestar.experts.unseen_floor import kind_chances, view_chances
 from lodestar.grid.config import LookConfig
@@ -43,8 +44,7 @@ class FromMemory:
 class SearchedFloor:
     """Looks of the camera at the floor, with their stamps; they are kept after a directive ends.
 
-    The camera is assumed to face along the robot's heading. ways: path lengths from the
-    robot, cached while neither its position nor the grid changes.
+    ways: path lengths from the robot, cached while neither its position nor the grid changes.
     """
 
     def __init__(self, limits: LookConfig = _LIMITS) -> None:
@@ -68,15 +68,23 @@ class SearchedFloor:
         """Return the stamp from which looks count."""
         return self._looks.begin
 
-    def note(self, pose: np.ndarray, stamp: float, grid: OccupancyGrid2D | None) -> None:
-        """Record a look from pose (3,), if the last one is at least `interval` seconds ago."""
-        if grid is None or stamp - self._noted < self.limits.interval:
+    def note(
+        self, map_from_camera: np.ndarray, pose: np.ndarray, stamp: float, grid: OccupancyGrid2D | None
+    ) -> None:
+        """Record a look from the camera's pose (4, 4), optical frame, if the last one is at least `interval` seconds
+        ago. pose: (3,) of the robot.
+        """
+        heading = view_heading(map_from_camera)
+        if (
+            grid is None
+            or heading is None
+            or not self.limits.interval <= stamp - self._noted
+            or stamp == math.inf
+        ):
             return
         self._noted, self._pose = stamp, pose
-        if not (np.isfinite(pose).all() and math.isfinite(stamp)):
-            return
         self._looked.set_grid(grid)
-        self._looked.look(pose[:2], float(pose[2]), self.limits.fov, stamp=stamp, forward=0.0)
+        self._looked.look(map_from_camera[:2, 3], heading, self.limits.fov, stamp=stamp)
 
     def seen(self, grid: OccupancyGrid2D) -> np.ndarray:
         """Return (rows, columns) bool: the cells that were looked at."""
@@ -117,10 +125,15 @@ class SearchedFloor:
         return after
 
     @property
+    def has_looks(self) -> bool:
+        """Return whether a look counts."""
+        return self._noted >= self.since and self._noted > _NEVER
+
+    @property
     def share(self) -> float:
         """Return the share, [0, 1], of the reachable free floor that was looked at; NaN if no look counts."""
         grid, pose = self._looked.grid, self._pose
-        if grid is None or pose is None or self._noted < self.since:
+        if grid is None or pose is None or not self.has_looks:
             return math.nan
         reached = self._reached(grid, pose)
         return float(self.seen(grid)[reached].mean()) if reached.any() else math.nan

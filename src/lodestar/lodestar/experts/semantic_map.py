@@ -26,7 +26,6 @@ from lodestar.language.reasoner import Judgement, OfflineReasoner, RankRequest, 
 from lodestar.models.category_priors import CategoryPriors
 from lodestar.models.english import duration_in_words, listed, the
 from lodestar.models.phrases import MissingPhrases, PhraseBook
-from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.query.answer_pose import AnswerPose, AnswerPoseConfig, saved_pose
 from lodestar.query.explanations import reasons
 from lodestar.query.verdict import Candidate, PoolCache, score_pool
@@ -112,10 +111,6 @@ class SemanticMapExpert:
         """Plan on this grid."""
         self._grid = grid
         self._likely.set_grid(grid)
-
-    def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame | None = None) -> None:
-        """Record a view: its cells count as looked at."""
-        self.add_view(frame.map_from_camera, frame.camera, frame.stamp)
 
     def add_view(self, map_from_camera: np.ndarray, camera: PinholeCamera, stamp: float) -> None:
         """Record a view from this (4, 4) pose (optical frame)."""

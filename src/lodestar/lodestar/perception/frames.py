@@ -15,6 +15,16 @@ from lodestar.geometry.camera import PinholeCamera
 Outline = Annotated[tuple[Annotated[int, Meta(ge=-(2**15), le=2**15 - 1)], ...], Meta(max_length=64)]
 
 
+DARK = 20  # of 255: brightness of an image's lighter pixels below which it shows nothing; chosen
+
+
+def is_dark(rgb: np.ndarray) -> bool:
+    """Return whether an image (H, W, 3) uint8 shows nothing, as from a covered camera or in a room without light:
+    19 of 20 pixels are below DARK in all channels.
+    """
+    return bool(np.quantile(rgb[::8, ::8].max(axis=2), 0.95) < DARK)
+
+
 @dataclass(frozen=True)
 class ImageBox:
     """Axis-aligned box in an image, pixels.
@@ -49,6 +59,20 @@ class RgbdFrame:
     def map_from_camera(self) -> np.ndarray:
         """Return the camera's pose (4, 4) in map."""
         return self.map_from_odom @ self.odom_from_camera
+
+
+@dataclass(frozen=True)
+class Look:
+    """View of a camera without its images. map_from_camera: (4, 4) of its optical frame at `stamp`, seconds."""
+
+    stamp: float
+    map_from_camera: np.ndarray
+    camera: PinholeCamera
+
+    @classmethod
+    def of(cls, frame: RgbdFrame) -> Look:
+        """Return the look of a frame."""
+        return cls(frame.stamp, frame.map_from_camera, frame.camera)
 
 
 @dataclass(frozen=True)

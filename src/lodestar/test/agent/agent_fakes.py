@@ -23,6 +23,7 @@ from lodestar.agent.errands.context import make_context
 from lodestar.agent.facts.config import LoopConfig
 from lodestar.agent.loop.machine import OWN_PARTS, DecisionLoop, PartKinds
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
+from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, Item, Step, StepKind
 from lodestar.language.query_graph import QueryGraph, QueryVariable
@@ -46,6 +47,11 @@ def room(side: float = 10.0, resolution: float = 0.1) -> OccupancyGrid2D:
     cells = np.zeros((n, n), np.int8)
     cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
     return OccupancyGrid2D(cells, resolution, (0.0, 0.0))
+
+
+def camera_at(pose: np.ndarray) -> np.ndarray:
+    """Return the pose (4, 4) in map of a camera's optical frame, for the robot's pose (3,)."""
+    return planar_transform(*pose) @ planar_transform(0.3, 0.0, 0.0, z=0.45) @ BODY_FROM_OPTICAL
 
 
 def entity(identity: int, x: float, y: float, caption: str = "red chair", **changes) -> Entity:
@@ -167,6 +173,7 @@ class World:
     accepts: bool = True
     maps: bool = True  # the grid is published at every step
     sees: bool = True  # entities within 3 m are re-observed at each step
+    looks: bool = True  # the camera's images enter the map
     experts: tuple[str, ...] = EXPERTS
     stall: float = 0.0  # s by which the loop's time is ahead of the stamps
     adviser: Adviser | None = None  # adviser for undiagnosed failures
@@ -213,6 +220,8 @@ class World:
         self.now += self.step
         self._drive()
         self.loop.on_pose(self.pose.copy(), self.now)
+        if self.looks:
+            self.loop.on_look(camera_at(self.pose), self.now)
         if self.maps and self.loop._context.facts.grid is not None:
             self.loop.on_grid(self.loop._context.facts.grid)
         if self.sees:

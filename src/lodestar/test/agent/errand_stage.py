@@ -231,6 +231,7 @@ class Stage:
         self.loop.on_scene(self.mirror)
         if self.camera:
             self.loop.on_sight(self.stamp)
+            self.loop.on_look(planar_transform(*self.pose) @ self._lens.base_from_optical, self.stamp)
             self._see()
 
     def _see(self) -> None:

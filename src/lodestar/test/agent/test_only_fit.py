@@ -7,7 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from agent_fakes import ACCEPT, FACING, TARGET, FakeMirror, World, entity, exploring, proposal, room
+from agent_fakes import (
+    ACCEPT,
+    FACING,
+    TARGET,
+    FakeMirror,
+    World,
+    camera_at,
+    entity,
+    exploring,
+    proposal,
+    room,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,7 +58,8 @@ def looked_from(places, limits: LookConfig = EYES, things=(TARGET,)):
     for x, y in places:
         for heading in np.linspace(-math.pi, math.pi, 8, endpoint=False):
             stamp += 1.0
-            searched.note(np.array([x, y, heading]), stamp, grid)
+            pose = np.array([x, y, heading])
+            searched.note(camera_at(pose), pose, stamp, grid)
     return facts, searched
 
 

@@ -122,7 +122,7 @@ def test_what_a_look_shows_is_bounded_by_what_is_left_and_falls_with_its_way(pla
     goals = [np.array([x, y, 0.0]) for x, y in EVERYWHERE]
     rates = [judge.shown_per_second(CHAIR, facts, searched, [goal]) for goal in goals]
     left = judge.belief(CHAIR, facts, searched).missed * 96.0
-    assert near == pytest.approx(0.0, abs=0.05), "it was looked at from here"
+    assert near == pytest.approx(0.0, abs=0.15), "it was looked at from here, 0.3 m ahead"
     assert all(0.0 <= rate * ABSENCE_LOOK_TIME <= left + 1.0 for rate in rates)
     assert judge.shown_per_second(CHAIR, facts, searched, goals) == pytest.approx(max(rates))
 

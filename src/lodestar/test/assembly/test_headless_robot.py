@@ -233,3 +233,14 @@ def test_experts_of_all_floors_hear_of_each_correction_also_between_two(robot: H
         for panel in robot._panels.all:
             heard = panel.experts["ego_vlm"]._recall.glimpses._anchor.last
             np.testing.assert_array_equal(heard, map_from_odom)
+
+
+@pytest.mark.parametrize("depth", [3.0, 0.0], ids=["a wall", "covered"])
+def test_only_a_frame_that_entered_the_map_counts_as_a_look(robot: HeadlessRobot, depth: float) -> None:
+    camera, heard = PinholeCamera(64, 48, 60.0, 60.0, 31.5, 23.5), []
+    robot.map.floors.building = Building((Floor(1, 0, 0.0),), active=1)
+    for name in ("frontier", "semantic_map"):
+        robot.panel.experts[name].add_view = lambda *view: heard.append(view)
+    frame = RgbdFrame(1.0, camera, np.full((48, 64), depth, np.float32), BODY_FROM_OPTICAL)
+    robot.take_view(frame, SegmentedFrame(1.0, np.zeros((48, 64), np.uint16), ()))
+    assert [stamp for *_, stamp in heard] == [1.0, 1.0] * (depth > 0.0)

@@ -14,7 +14,7 @@ from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.shared import SharedConfig
 from lodestar.experts.searched_floor import SearchedFloor
 from lodestar.geometry.map_correction import MapCorrection
-from lodestar.geometry.poses import planar_transform
+from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.grid.config import LookConfig
 from lodestar.grid.looks import NEVER, Looks, nearest_after
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -261,7 +261,8 @@ def test_the_loop_and_an_answer_agree_on_the_floor_that_was_looked_at():
     searched, answers = SearchedFloor(), FloorLooks()
     for k, (x, y) in enumerate([(2.0, 2.0), (4.0, 3.0), (6.0, 6.0), (9.0, 9.0)]):
         pose = np.array([x, y, 0.7 * k])
-        searched.note(pose, 10.0 * k, grid)
+        camera = planar_transform(*pose) @ BODY_FROM_OPTICAL
+        searched.note(camera, pose, 10.0 * k, grid)
         answers.look(10.0 * k, pose[:2], pose[2])
     reached = np.isfinite(path_lengths(grid, (9.0, 9.0)))
     assert 0.1 < searched.share < 0.9
@@ -274,8 +275,9 @@ def test_what_the_loop_takes_from_memory_is_the_floor_that_only_old_looks_show()
     grid = OccupancyGrid2D(np.zeros((100, 200), np.int8), CELL, (0.0, 0.0))
     searched = SearchedFloor()
     assert searched.from_memory(0.0) is None
-    searched.note(np.array([3.0, 5.0, 0.0]), 10.0, grid)
-    searched.note(np.array([12.0, 5.0, 0.0]), 100.0, grid)
+    for x, stamp in ((3.0, 10.0), (12.0, 100.0)):
+        pose = np.array([x, 5.0, 0.0])
+        searched.note(planar_transform(*pose) @ BODY_FROM_OPTICAL, pose, stamp, grid)
     memory = searched.from_memory(50.0)
     assert memory.share == pytest.approx(0.5, abs=0.01) and memory.oldest == 10.0
     east = np.zeros(grid.cells.shape, bool)

@@ -36,7 +36,7 @@ _EVERY_ID = 1 << 32  # greater than any keyframe id
 class FrontierExpertNode(LodestarNode):
     """Proposes frontiers, and remembers which cells the camera has seen.
 
-    Subscribes: ``grid``, ``camera_info``, ``keyframes``, ``stored_keyframes``, ``entities``, ``battery``,
+    Subscribes: ``grid``, ``looks``, ``keyframes``, ``stored_keyframes``, ``entities``, ``battery``,
     ``mapping/building``, TF.
     Publishes: ``~/frontiers``, ``~/markers``. Action: ``~/propose``.
     """

@@ -36,7 +36,7 @@ class MemoryNode(LodestarNode):
     opening is tried again.
 
     Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``stored_keyframes``, ``frontiers``,
-    ``decision``, ``directive_report``, ``world_events``, ``grid``, ``camera_info``, TF. Publishes: ``~/snapshots``
+    ``decision``, ``directive_report``, ``world_events``, ``grid``, ``looks``, TF. Publishes: ``~/snapshots``
     (deltas), ``~/markers``, ``~/wanted_keyframes``, ``~/last_seen``, ``~/looked_at``. Serves: ``~/manage``,
     ``~/get_snapshots`` (paged). Action: ``~/answer``.
     """

@@ -12,7 +12,7 @@ from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig
-from lodestar.perception.frames import DetectorUnavailable, Labeller, RgbdFrame, SegmentedFrame
+from lodestar.perception.frames import DetectorUnavailable, Labeller, RgbdFrame, SegmentedFrame, is_dark
 from lodestar.perception.painting import paint_segments
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -112,6 +112,9 @@ class PerceptionNode(LodestarNode):
         if isinstance(item, ColorMessages):
             image, odd = item.image, self._rgb.odd_boxes
             colors, depth, missing = self._colors.decode(item)
+            if is_dark(colors):  # nothing is published: an image that shows nothing says nothing of absence
+                self.diagnostics.status("the image is dark: uncover the camera, or light the room", ok=False)
+                return
             frame = self._rgb.detect(stamp_from_msg(image.header.stamp), colors, depth)
             if self._rgb.odd_boxes > odd:
                 missing += f"; {self._rgb.odd_boxes - odd} boxes with impossible values were dropped"

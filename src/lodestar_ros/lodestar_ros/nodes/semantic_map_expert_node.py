@@ -32,7 +32,7 @@ from lodestar_ros.scene_client import SceneClient
 class SemanticMapExpertNode(LodestarNode):
     """Proposes viewpoints of known entities, of places where the memory last saw objects, and of likely rooms.
 
-    Subscribes: ``grid``, ``camera_info``, ``entities``, ``scene_description``, ``last_seen``,
+    Subscribes: ``grid``, ``looks``, ``entities``, ``scene_description``, ``last_seen``,
     ``mapping/building``, TF.
     Action: ``~/propose``.
     """

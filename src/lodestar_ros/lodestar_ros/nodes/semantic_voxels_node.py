@@ -14,13 +14,13 @@ from lodestar.mapping.admission import FrameRejected
 from lodestar.mapping.closure_rehearsal import rehearse_voxels
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.mapping.voxels.colors import colors_of
-from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.perception.frames import Look, RgbdFrame, SegmentedFrame
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.building_input import BuildingInput
 from lodestar_ros.conversions_map import pillars_to_msg
-from lodestar_ros.conversions_scene import instances_to_msg
+from lodestar_ros.conversions_scene import instances_to_msg, look_to_msg
 from lodestar_ros.conversions_sensors import cloud_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.mover_publisher import MoverPublisher
@@ -37,7 +37,8 @@ class SemanticVoxelsNode(LodestarNode):
 
     Subscribes: ``depth``, ``camera_info``, ``segmented``, ``mapping/building``, TF; ``image`` for colour, with a short
     timeout.
-    Publishes: ``~/instances`` (deltas), ``~/tracks`` (people), ``~/cloud``, ``~/surface``, ``~/pillars``.
+    Publishes: ``~/instances`` (deltas), ``~/looks`` (of the camera), ``~/tracks`` (people), ``~/cloud``, ``~/surface``,
+    ``~/pillars``.
     Serves: ``~/get_instances``.
     Actions: ``~/save``, ``~/load``, ``~/export``.
     """
@@ -49,6 +50,7 @@ class SemanticVoxelsNode(LodestarNode):
         rehearse_voxels(self._config.voxels.geometry)
         self._chain = self.timed(VoxelChain(self._config, self.shared, uuid.uuid4().hex[:12]))
         self._instances = self.create_publisher(msg.InstanceArray, "~/instances", qos.EVENT)
+        self._looks = self.create_publisher(msg.Look, "~/looks", qos.EVENT)
         self._cloud = self.create_publisher(PointCloud2, "~/cloud", qos.LATCHED)
         self._surface = self.create_publisher(PointCloud2, "~/surface", qos.LATCHED)
         self._pillars = self.create_publisher(msg.PillarMap, "~/pillars", qos.LATCHED)
@@ -102,6 +104,7 @@ class SemanticVoxelsNode(LodestarNode):
                 delta = self._chain.take_segments(*pair)
                 self._files.note_ids()
                 self._instances.publish(instances_to_msg(delta))
+            self._looks.publish(look_to_msg(Look.of(pair[0])))
         finally:  # publish the tracks also if nothing could be fused, as when a person fills the image
             self._tracks.publish(self._chain.movers.tracks(), pair[0].stamp)
         short = self._map.shortage

@@ -30,7 +30,7 @@ from lodestar.agent.errands.context import LoopContext
 from lodestar.agent.errands.errand import NOT_CHOSEN, Failure
 from lodestar.agent.errands.run import DirectiveRun, Itinerary
 from lodestar.agent.errands.words import been_in_words, step_in_words
-from lodestar.agent.facts.config import LOOP_FRESH_LOOKS, RECOVERY_CAMERA_PATIENCE, LoopConfig
+from lodestar.agent.facts.config import LOOP_FRESH_LOOKS, LoopConfig
 from lodestar.agent.facts.errors import Busy, ErrorCode, Held
 from lodestar.agent.facts.times import Stamp
 from lodestar.agent.facts.vocabulary import DirectiveWords
@@ -238,10 +238,6 @@ class DecisionLoop:
         context = self._context
         if context.facts.take_pose(pose, Stamp(stamp), context.now):
             context.ledger.builder.observe_pose(context.facts.known_pose, stamp)
-            if context.facts.blind_for <= RECOVERY_CAMERA_PATIENCE:
-                context.searched.note(
-                    context.facts.known_pose, context.facts.stamp.seconds, context.facts.grid
-                )
 
     def on_correction(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray, stamp: float) -> None:
         """Move stored places after a jump of map <- odom; see `MapFollower`."""
@@ -274,6 +270,14 @@ class DecisionLoop:
         noticed.
         """
         self._context.facts.sight = max(self._context.facts.sight, Stamp(stamp))
+
+    def on_look(self, map_from_camera: np.ndarray, stamp: float) -> None:
+        """Count the floor in view of the camera's pose (4, 4), optical frame, as searched: its image of `stamp`,
+        seconds, entered the map. Without such calls nothing is searched.
+        """
+        facts = self._context.facts
+        if facts.pose is not None:
+            self._context.searched.note(map_from_camera, facts.pose, stamp, facts.grid)
 
     def on_vocabulary(self, report: VocabularyReport) -> None:
         """Store perception's report on the words it can name, in answer to `LookFor` or unasked."""

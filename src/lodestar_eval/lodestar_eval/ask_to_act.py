@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -36,7 +36,7 @@ from lodestar_sim.worlds.world import World
 CASES = ("kind", "look", "absent kind", "absent kind", "absent kind", "absent look")
 #: Kind of the visual questions: about the material of an object that is present, which no detector reports.
 VISUAL = "material"
-_VISUAL_COUNT = 3
+VISUAL_COUNT = 3
 # least visible share of an object's points; greatest distance, metres; as in `tasks`
 _VISIBLE, _NEAR = 0.2, 0.8
 _COLORS = ("red", "green", "blue", "yellow", "purple", "orange", "brown", "white", "black")
@@ -148,11 +148,11 @@ def visual_questions_of(world: World, seed: int) -> list[CheckQuestion]:
         others = [material for material in materials if material != thing.material]
         if not thing.material or tells_material(thing.caption) or not others or thing.category in PLAIN:
             continue
-        if len(found) < _VISUAL_COUNT and _can_be_shown(world, start, (thing.id,)):
+        if len(found) < VISUAL_COUNT and _can_be_shown(world, start, (thing.id,)):
             yes = len(found) % 2 == 0
             said = thing.material if yes else others[int(rng.integers(len(others)))]
             found.append(CheckQuestion(f"is the {phrase} made of {said}?", VISUAL, (thing.id,), yes))
-    if len(found) < _VISUAL_COUNT:
+    if len(found) < VISUAL_COUNT:
         raise WorldError(
             f"{world.name}, seed {seed}: too few things can be asked for their material; take another seed"
         )
@@ -233,33 +233,28 @@ def _of_absent_look(world: World, rng: np.random.Generator) -> Iterator[CheckQue
                 break
 
 
-# name, unique in the building, and the function that runs the question
-Run = tuple[str, Callable[[], CheckOutcome]]
-
-
-def runs_of(spec: str, seed: int, settings: EpisodeSettings, others: bool, visual: bool) -> Iterator[Run]:
-    """Yield (name, function that runs it) per question; each run begins at the start pose with an empty map.
-
-    others: include the questions that need no picture. visual: include those that need one; each is run
-    twice, without and with a vision model. Raises WorldError.
-    """
+@lru_cache(maxsize=2)
+def asked_in(spec: str, seed: int, visual: bool) -> tuple[World, tuple[CheckQuestion, ...]]:
+    """Return a building and its questions. visual: those that need a picture. Raises WorldError."""
     world = world_from_spec(spec, seed)
-    start = start_pose(world, seed, "default")
+    return world, tuple((visual_questions_of if visual else questions_of)(world, seed))
 
-    def plain(question: CheckQuestion) -> CheckOutcome:
+
+def run(
+    spec: str, seed: int, settings: EpisodeSettings, visual: bool, number: int, eyes: bool
+) -> CheckOutcome:
+    """Return the outcome of a question of a building; it begins at the start pose with an empty map.
+
+    number: of the question in `asked_in`. eyes: whether a vision model helps with a visual question. Raises WorldError.
+    """
+    world, questions = asked_in(spec, seed, visual)
+    question, start = questions[number], start_pose(world, seed, "default")
+    if visual:
+        found = remembering(world, question, start, seed, settings, eyes)
+    else:
         task = Task(question.text, question.target_ids, start)
-        run = EpisodeRunner(phrase_book(), settings).run(world, task, seed)
-        return replace(_outcome(run, question), world=spec)
-
-    def seeing(question: CheckQuestion, eyes: bool) -> CheckOutcome:
-        run = remembering(world, question, start, seed, settings, eyes)
-        return replace(_outcome(run, question), world=spec, eyes=eyes)
-
-    for number, question in enumerate(questions_of(world, seed) if others else ()):
-        yield f"{seed}-{number}", partial(plain, question)
-    for number, question in enumerate(visual_questions_of(world, seed) if visual else ()):
-        for eyes in (False, True):
-            yield f"{seed}-visual-{number}-{'eyes' if eyes else 'text'}", partial(seeing, question, eyes)
+        found = EpisodeRunner(phrase_book(), settings).run(world, task, seed)
+    return replace(_outcome(found, question), world=spec, eyes=eyes)
 
 
 def remembering(

@@ -48,13 +48,14 @@ def fit(levels: Sights, strays: Sights, kinds: dict[str, str], source: str) -> F
     right = np.array([sight.found == sight.kind for sight in things], bool)
     rows = np.searchsorted(SIZES, [sight.size for sight in things], side="right") - 1
     columns = np.searchsorted(DISTANCES, [sight.distance for sight in things], side="right") - 1
-    shape = len(SIZES), len(DISTANCES)
+    cells, shape = rows * len(DISTANCES) + columns, (len(SIZES), len(DISTANCES))
     # Classes have equal weight in the pooled numbers, because they also serve for classes that were not measured.
     often = Counter(sight.kind for sight in things)
     weights = np.array([len(things) / len(often) / often[sight.kind] for sight in things])
-    seen, hit = np.zeros(shape), np.zeros(shape)
-    np.add.at(seen, (rows, columns), weights)
-    np.add.at(hit, (rows, columns), weights * right)
+    seen, hit, raw_seen, raw_hit = (
+        np.bincount(cells, each, len(SIZES) * len(DISTANCES)).reshape(shape)
+        for each in (weights, weights * right, None, right)
+    )
     recall = _smoothed(seen, hit)
     pooled = recall[rows, columns]
     classes = np.array([sight.kind for sight in things])
@@ -72,9 +73,6 @@ def fit(levels: Sights, strays: Sights, kinds: dict[str, str], source: str) -> F
         if sight.found != sight.kind:
             pairs[sight.kind][sight.found] += 1
     edges = np.array([sight.edges for sight in found if sight.found == sight.kind]).ravel()
-    raw_seen, raw_hit = np.zeros(shape, int), np.zeros(shape, int)
-    np.add.at(raw_seen, (rows, columns), 1)
-    np.add.at(raw_hit, (rows, columns), right.astype(int))
     record = {
         "source": source,
         "sizes": list(SIZES),
@@ -97,7 +95,7 @@ def fit(levels: Sights, strays: Sights, kinds: dict[str, str], source: str) -> F
         "wrong_labels": dict(wrong.most_common()),
         "stray_labels": dict(Counter(one.found for one in strays.strays).most_common()),
     }
-    return Fitted(record, raw_seen, raw_hit)
+    return Fitted(record, raw_seen, raw_hit.astype(int))
 
 
 def fit_evidence(judged: Sequence[tuple[str, float, bool]], threshold: float) -> Evidence:

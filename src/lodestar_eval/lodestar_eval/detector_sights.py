@@ -32,9 +32,7 @@ class Sight:
     logarithm of their distance in metres.
     """
 
-    source: str
     thing: str
-    stamp: float
     kind: str
     size: float
     distance: float
@@ -50,9 +48,7 @@ class Stray:
     viewpoint since that frame (`view_change`).
     """
 
-    source: str
     found: str
-    score: float
     size: float
     again: bool
     change: float = 0.0
@@ -74,7 +70,7 @@ def rendered(
     config = TourConfig(width=640, height=480, limit=1e4)
     tour = Tour(world, seed, config)
     labels = {i: entry["class"] for i, entry in world.labels().items()}
-    collected = _Collector(name)
+    collected = _Collector()
     for number, _ in enumerate(tour.moments()):
         if number >= frames:
             break
@@ -90,7 +86,7 @@ def rendered(
                     (f"{name} {identity}", kinds(labels[identity]), rows, columns, distance, (0.0, 0.0))
                 )
         found = detector.detect(image.stamp, image.rgb).detections
-        collected.add(image.stamp, boxes, found, config.width, (depth, pose))
+        collected.add(boxes, found, config.width, (depth, pose))
     return collected.sights()
 
 
@@ -98,7 +94,7 @@ def recorded(
     room: LabelledRoom, frames: Iterator[RgbdFrame], detector: Detector, kinds: Callable[[str], str]
 ) -> Sights:
     """Return the sights of the labelled objects of a recording; unlabelled objects give neither sights nor strays."""
-    collected = _Collector(room.name)
+    collected = _Collector()
     for frame in frames:
         if frame.rgb is None:
             continue
@@ -113,7 +109,7 @@ def recorded(
                     )
                 )  # fmt: skip
         found = detector.detect(frame.stamp, frame.rgb).detections
-        collected.add(frame.stamp, boxes, found, frame.camera.width)
+        collected.add(boxes, found, frame.camera.width)
     return collected.sights()
 
 
@@ -157,8 +153,8 @@ def _view(frame: RgbdFrame, place: np.ndarray) -> tuple[float, float]:
 
 
 class _Collector:
-    def __init__(self, source: str) -> None:
-        self._source, self._frames = source, 0
+    def __init__(self) -> None:
+        self._frames = 0
         self._things: list[Sight] = []
         self._strays: list[Stray] = []
         self._before: tuple[Detection, ...] = ()
@@ -166,7 +162,6 @@ class _Collector:
 
     def add(
         self,
-        stamp: float,
         boxes: Sequence[tuple[str, str, np.ndarray, np.ndarray, float, tuple[float, float]]],
         detections: tuple[Detection, ...],
         width: int,
@@ -188,7 +183,7 @@ class _Collector:
             name, kind, rows, _, distance, view = boxes[row]
             area = len(rows) * (STEP**2 if complete is None else 1)
             size = float(np.sqrt(area)) * WIDTH / width
-            sight = Sight(self._source, name, stamp, kind, size, distance, view=view)
+            sight = Sight(name, kind, size, distance, view=view)
             value = np.where(iou[row] >= MATCHED, iou[row] + right[row], 0.0)
             value[list(taken)] = 0.0
             if len(detections) and value.max() > 0.0:
@@ -228,7 +223,7 @@ class _Collector:
             box = detection.box
             away = float(np.median(depth[box.y : box.y + box.height, box.x : box.x + box.width]))
             change = math.inf if self._pose is None else view_change(self._pose, pose, away)
-            self._strays.append(Stray(self._source, detection.label, detection.score, size, again, change))
+            self._strays.append(Stray(detection.label, size, again, change))
         self._pose = pose
 
     def sights(self) -> Sights:

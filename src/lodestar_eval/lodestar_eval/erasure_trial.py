@@ -12,7 +12,7 @@ import re
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -44,9 +44,7 @@ class Erasure:
     searches: int
 
 
-def erasure(
-    folder: Path, backend: str, texts: int, interleavings: int, seed: int, progress: Callable[[str], None]
-) -> Erasure:
+def erasure(folder: Path, backend: str, texts: int, interleavings: int, seed: int) -> Erasure:
     """Run processes that own a store, each until it is killed, and search the files for forgotten texts.
 
     interleavings: number of new stores, each with random operations and kills. texts: texts to be forgotten
@@ -72,10 +70,6 @@ def erasure(
         found += len(_texts(at) & gone) + _vectors(at, gone)
         searches += 1
         forgotten += len(gone)
-        progress(
-            f"{backend}, interleaving {number + 1} of {interleavings}: {len(gone)} forgotten, "
-            f"{kills} kills so far, {found} found"
-        )
         shutil.rmtree(at)
     return Erasure(forgotten, found, kills, searches)
 

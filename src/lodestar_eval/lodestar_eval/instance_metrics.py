@@ -3,86 +3,53 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from lodestar.geometry.boxes import box_iou
-from lodestar.mapping.instances.records import Instance, InstanceDelta
-from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
-from lodestar_eval.instance_truth import TrueInstances
+from lodestar_eval.metrics import share
+
+if TYPE_CHECKING:
+    from lodestar.mapping.instances.records import Instance, InstanceDelta
+    from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
+    from lodestar_eval.instance_truth import TrueInstances
 
 THRESHOLDS = (0.25, 0.5)  # bounds on 3D box IoU
 THINNEST = 0.05  # metres, least side of compared boxes; flat objects would have no volume
 
 
-@dataclass
-class Counts:
-    """Counts of a map's instances against the true objects, summed over worlds.
+def metrics_of(counts: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Return shares and means over worlds from their counts; NaN without data.
 
-    found, spurious, missed: numbers by IoU threshold, of objects of normal size; small_*: of small objects.
-    covered: objects with an instance; duplicates: instances of these. switches: changes of an object's
-    instance id in all `sightings`. fragments: instances of objects beyond the first of each. merges: objects
-    whose pixels mostly belong to another object's instance. labelled: found objects with the right label.
+    Counts beside those of `score`: switches: changes of an object's instance id in all `sightings`. merges: objects
+    whose pixels mostly belong to another object's instance. frames, and seconds of processor time of the map.
     """
-
-    found: Counter = field(default_factory=Counter)
-    spurious: Counter = field(default_factory=Counter)
-    missed: Counter = field(default_factory=Counter)
-    small_found: Counter = field(default_factory=Counter)
-    small_spurious: Counter = field(default_factory=Counter)
-    small_missed: Counter = field(default_factory=Counter)
-    objects: int = 0
-    small_objects: int = 0
-    covered: int = 0
-    duplicates: int = 0
-    switches: int = 0
-    sightings: int = 0
-    fragments: int = 0
-    merges: int = 0
-    labelled: int = 0
-    frames: int = 0
-    seconds: float = 0.0  # processor seconds of the map
-
-    def add(self, other: Counts) -> None:
-        """Add the counts of another world."""
-        for name, value in vars(other).items():
-            if isinstance(value, Counter):
-                getattr(self, name).update(value)
-            else:
-                setattr(self, name, getattr(self, name) + value)
-
-    def metrics(self) -> dict[str, float]:
-        """Return shares and means; NaN without data."""
-        nan = float("nan")
-        result: dict[str, float] = {}
-        for prefix, found, spurious, missed in (
-            ("", self.found, self.spurious, self.missed),
-            ("small_", self.small_found, self.small_spurious, self.small_missed),
-        ):
-            for bound in THRESHOLDS:
-                hit, wrong, lost = found[bound], spurious[bound], missed[bound]
-                result[f"{prefix}f1_{bound:g}"] = f1(hit, wrong, lost)
-                result[f"{prefix}precision_{bound:g}"] = hit / (hit + wrong) if hit + wrong else nan
-                result[f"{prefix}recall_{bound:g}"] = hit / (hit + lost) if hit + lost else nan
-        result["duplicates"] = self.duplicates / self.covered if self.covered else nan
-        result["switches"] = float(self.switches)
-        result["switches_per_100"] = 100.0 * self.switches / self.sightings if self.sightings else nan
-        hits = self.found[THRESHOLDS[0]]
-        result["label_accuracy"] = self.labelled / hits if hits else nan
-        result["fragments"], result["merges"] = float(self.fragments), float(self.merges)
-        result["objects"] = float(self.objects)
-        result["small_objects"] = float(self.small_objects)
-        result["fuse_ms"] = 1e3 * self.seconds / self.frames if self.frames else nan
-        return result
+    total: dict[str, float] = defaultdict(float)
+    for one in counts:
+        for name, value in one.items():
+            total[name] += value
+    result: dict[str, float] = {}
+    for prefix in ("", "small_"):
+        for bound in (f"_{value:g}" for value in THRESHOLDS):
+            hit, wrong, lost = (total[prefix + name + bound] for name in ("found", "spurious", "missed"))
+            result[f"{prefix}f1{bound}"] = f1(hit, wrong, lost)
+            result[f"{prefix}precision{bound}"] = share(hit, hit + wrong)
+            result[f"{prefix}recall{bound}"] = share(hit, hit + lost)
+    return result | {
+        "duplicates": share(total["duplicates"], total["covered"]),
+        "switches_per_100": 100.0 * share(total["switches"], total["sightings"]),
+        "label_accuracy": share(total["labelled"], total[f"found_{THRESHOLDS[0]:g}"]),
+        "fuse_ms": 1e3 * share(total["seconds"], total["frames"]),
+        **{name: total[name] for name in ("switches", "fragments", "merges", "objects", "small_objects")},
+    }
 
 
-def f1(found: int, spurious: int, missed: int) -> float:
+def f1(found: float, spurious: float, missed: float) -> float:
     """Return the harmonic mean of precision and recall; NaN without true and found objects."""
-    total = 2 * found + spurious + missed
-    return 2 * found / total if total else float("nan")
+    return share(2 * found, 2 * found + spurious + missed)
 
 
 def masks_of(segmented: SegmentedFrame, ids: np.ndarray) -> list[int]:
@@ -156,42 +123,40 @@ def _key(box: ImageBox, pixels: int) -> tuple[int, ...]:
 
 def score(
     instances: list[Instance], objects: dict[int, int], truth: TrueInstances, labels: dict[int, str]
-) -> Counts:
-    """Return the counts of one world, except identity switches and time.
+) -> Counter[str]:
+    """Return the counts of one world.
 
+    found, spurious, missed: numbers of objects of normal size, with the IoU threshold at the end of the name; small_*:
+    those of small objects. covered: objects with an instance; duplicates: instances of these. fragments: instances of
+    objects beyond the first of each. labelled: found objects with the right label.
     objects: instance id -> its most frequent object. labels: true label by object. Instances of objects that were
-    seen too little to count are neither right nor wrong; those of small objects count in the small_* fields.
+    seen too little to count are neither right nor wrong.
     """
-    counts = Counts(objects=int((~truth.small).sum()), small_objects=int(truth.small.sum()))
+    counts = Counter(objects=int((~truth.small).sum()), small_objects=int(truth.small.sum()))
     low = np.array([i.box_min for i in instances], float).reshape(-1, 3)
     high = np.array([i.box_max for i in instances], float).reshape(-1, 3)
     ious = box_iou(*_thick(low[:, None], high[:, None]), *_thick(truth.low[None], truth.high[None]))
-    small = dict(zip(truth.ids.tolist(), truth.small.tolist()))
+    prefixes = {which: "small_" if small else "" for which, small in zip(truth.ids.tolist(), truth.small)}
     for bound in THRESHOLDS:
         value = np.where(ious >= bound, 1.0 + ious, 0.0)
         rows, columns = linear_sum_assignment(value, maximize=True)
-        pairs = {int(r): int(c) for r, c in zip(rows, columns) if value[r, c] > 0.0}
-        for column in pairs.values():
-            (counts.small_found if truth.small[column] else counts.found)[bound] += 1
+        pairs = {int(r): int(truth.ids[c]) for r, c in zip(rows, columns) if value[r, c] > 0.0}
         matched = set(pairs.values())
-        for column in range(len(truth.ids)):
-            if column not in matched:
-                (counts.small_missed if truth.small[column] else counts.missed)[bound] += 1
+        for which, prefix in prefixes.items():
+            counts[f"{prefix}{'found' if which in matched else 'missed'}_{bound:g}"] += 1
         for row, instance in enumerate(instances):
             which = objects.get(instance.id, 0)
-            if row in pairs or (which and which not in small):
-                continue
-            (counts.small_spurious if small.get(which, False) else counts.spurious)[bound] += 1
+            if row not in pairs and (not which or which in prefixes):
+                counts[f"{prefixes.get(which, '')}spurious_{bound:g}"] += 1
         if bound == THRESHOLDS[0]:
-            counts.labelled = sum(
-                bool(instances[r].votes) and instances[r].votes[0].label == labels.get(int(truth.ids[c]), "")
-                for r, c in pairs.items()
-                if not truth.small[c]
+            counts["labelled"] = sum(
+                bool(instances[row].votes) and instances[row].votes[0].label == labels.get(which, "")
+                for row, which in pairs.items()
+                if not prefixes[which]
             )
-    normal = Counter(o for o in objects.values() if o in small and not small[o])
-    counts.covered, counts.duplicates = len(normal), sum(normal.values())
-    everything = Counter(o for o in objects.values() if o in small)
-    counts.fragments = sum(everything.values()) - len(everything)
+    known = [which for which in objects.values() if which in prefixes]
+    normal = [which for which in known if not prefixes[which]]
+    counts.update(covered=len(set(normal)), duplicates=len(normal), fragments=len(known) - len(set(known)))
     return counts
 
 

@@ -10,12 +10,10 @@ import numpy as np
 from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig, SemanticVoxelsConfig, changed
 from lodestar.geometry.poses import planar_transform
-from lodestar.mapping.instances.records import Instance
 from lodestar.mapping.semantic_voxels import FrameRejected
 from lodestar.perception.config import NoiseConfig
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
-from lodestar.perception.ground_truth import GroundTruthDetector
-from lodestar_eval.instance_metrics import Counts, IdentityWatch, masks_of, score
+from lodestar_eval.instance_metrics import IdentityWatch, masks_of, score
 from lodestar_eval.instance_truth import SeenParts
 from lodestar_eval.settings import NOISES
 from lodestar_eval.tour import NARROW, Tour, TourConfig, TourFrame
@@ -23,47 +21,21 @@ from lodestar_sim.robot import LocalizationConfig
 from lodestar_sim.simulator import SimConfig
 from lodestar_sim.worlds.world import World
 
-#: Kind of masks that each scenario uses.
+#: Simulated errors of detections in "noise", and of localisation in all scenarios but "clean".
+NOISE = NoiseConfig(miss=0.10, split=0.05, wrong_label=0.10, score_std=0.05)
+WALK = LocalizationConfig(error_per_meter=0.01, yaw_error_per_meter=0.002, correction_every=30.0)
+_NOISES = {"noise": NOISE, "clean": NoiseConfig(), "mild": NOISES["mild"]}
+#: Kind of masks that each scenario uses, of `_NOISES`.
 _MASKS = {"noise": "noise", "jump": "noise", "clean": "clean", "masks": "clean", "mild": "mild"}
 # m, m, rad: an error of map <- odom of 0.5 m and 5 degrees, corrected in mid-run
 JUMP = (0.3, 0.4, float(np.radians(5.0)))
 
 
 @dataclass(frozen=True)
-class Noise:
-    """Simulated errors of detections and localisation.
-
-    miss, split, wrong_label: shares of masks. score_std: standard deviation of detections' scores. drift,
-    yaw_drift: m and rad per sqrt(m) driven, the random walk of map <- base. closed: seconds between loop closures
-    that correct the drift.
-    """
-
-    miss: float = 0.10
-    split: float = 0.05
-    wrong_label: float = 0.10
-    score_std: float = 0.05
-    drift: float = 0.01
-    yaw_drift: float = 0.002
-    closed: float = 30.0
-
-    def tour(self, colored: bool = False) -> TourConfig:
-        """Return a tour with these localisation errors."""
-        walk = LocalizationConfig(self.drift, self.yaw_drift, self.closed)
-        return TourConfig(simulator=SimConfig(robot=NARROW, localization=walk), colored=colored)
-
-    def detector(self, rng: np.random.Generator) -> GroundTruthDetector:
-        """Return a detector with these errors."""
-        config = NoiseConfig(
-            miss=self.miss, split=self.split, wrong_label=self.wrong_label, score_std=self.score_std
-        )
-        return parts.ground_truth_detector(PerceptionConfig(noise=config), rng)
-
-
-@dataclass(frozen=True)
 class Variant:
     """Configuration of one map under test.
 
-    scenario: "noise" (the errors of `Noise`), "jump" (also a jump of map <- odom in mid-run), "clean" (no
+    scenario: "noise" (the errors of `NOISE`), "jump" (also a jump of map <- odom in mid-run), "clean" (no
     errors), "masks" (only localisation errors) or "mild" (these, and the mask errors of the noise "mild").
     feature: appearance vector of detections: "none"; "histogram", the robot's; "truth", a random vector per
     true object.
@@ -95,26 +67,24 @@ class _Map:
             self.seconds += time.thread_time() - began
         self.watch.add(delta, segmented.detections, shown, self.voxels.resolve)
 
-    def confirmed(self) -> list[Instance]:
-        return [i for i in self.voxels.instances().values() if i.confirmed]
-
 
 class Building:
     """One building, toured once for the maps of all variants."""
 
-    def __init__(self, world: World, seed: int, noise: Noise, variants: list[Variant]):
+    def __init__(self, world: World, seed: int, variants: list[Variant]):
         self.world = world
         self._features = {variant.feature for variant in variants}
-        self.tour = Tour(world, seed, noise.tour("histogram" in self._features))
+        simulated = SimConfig(robot=NARROW, localization=WALK)
+        self.tour = Tour(world, seed, TourConfig(simulator=simulated, colored="histogram" in self._features))
         self.maps = [_Map(variant) for variant in variants]
         self.parts = SeenParts(max(world.labels(), default=0))
         self.frames = 0
         self._scenarios = {variant.scenario for variant in variants}
-        mild = PerceptionConfig(noise=NOISES["mild"])
         self._detectors = {
-            "noise": noise.detector(np.random.default_rng([seed, 1])),
-            "clean": parts.ground_truth_detector(PerceptionConfig(), np.random.default_rng([seed, 2])),
-            "mild": parts.ground_truth_detector(mild, np.random.default_rng([seed, 3])),
+            kind: parts.ground_truth_detector(
+                PerceptionConfig(noise=noise), np.random.default_rng([seed, number])
+            )
+            for number, (kind, noise) in enumerate(_NOISES.items(), 1)
         }
         self._describer = parts.appearance_describer(changed(PerceptionConfig(), appearance__by="histogram"))
         vectors = np.random.default_rng([seed, 4]).normal(size=(len(self.parts), _TRUE_DIMENSION))
@@ -131,21 +101,24 @@ class Building:
         x, y = stops[self._middle - 1] if self._middle else self.world.start[:2]
         return planar_transform(x + JUMP[0], y + JUMP[1], JUMP[2]) @ planar_transform(-x, -y, 0.0)
 
-    def run(self) -> dict[Variant, Counts]:
+    def run(self) -> dict[Variant, dict[str, float]]:
         """Run the tour; return the counts of each variant."""
         for frame in self.tour.frames():
             self._take(frame)
         truth = self.parts.result()
         labels = {i: entry["class"] for i, entry in self.world.labels().items()}
-        results = {}
+        results: dict[Variant, dict[str, float]] = {}
         for each in self.maps:
-            found = each.confirmed()
+            found = [i for i in each.voxels.instances().values() if i.confirmed]
             objects = each.watch.objects_of([i.id for i in found], each.voxels.resolve)
-            counts = score(found, objects, truth, labels)
-            counts.switches, counts.sightings = each.watch.switches, each.watch.sightings
-            counts.merges = each.watch.merged(objects, truth.ids.tolist(), each.voxels.resolve)
-            counts.frames, counts.seconds = self.frames, each.seconds
-            results[each.variant] = counts
+            results[each.variant] = {
+                **score(found, objects, truth, labels),
+                "switches": each.watch.switches,
+                "sightings": each.watch.sightings,
+                "merges": each.watch.merged(objects, truth.ids.tolist(), each.voxels.resolve),
+                "frames": self.frames,
+                "seconds": each.seconds,
+            }
         return results
 
     def _take(self, frame: TourFrame) -> None:

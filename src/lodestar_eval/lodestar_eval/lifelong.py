@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lodestar_eval.episode import Episode, EpisodeRunner
 from lodestar_eval.outcomes import EpisodeOutcome
@@ -14,22 +13,15 @@ from lodestar_sim.tasks import Task
 from lodestar_sim.worlds import world_from_spec
 from lodestar_sim.worlds.world import World
 
-
-@dataclass(frozen=True)
-class SubtaskOutcome:
-    """Outcome of one subtask; `number` starts at 1. remembers: whether earlier subtasks' map was kept."""
-
-    number: int
-    modality: str
-    remembers: bool
-    outcome: EpisodeOutcome
+# kind of the subtask, one of `subtasks.MODALITIES`, and its outcome
+Subtask = tuple[str, EpisodeOutcome]
 
 
-def lifelong(spec: str, seed: int, settings: EpisodeSettings, remembers: bool) -> list[SubtaskOutcome]:
+def lifelong(spec: str, seed: int, settings: EpisodeSettings, remembers: bool) -> list[Subtask]:
     """Run all subtasks of a building; each starts where the previous one ended, even if that failed.
 
     `settings.time_limit` is per subtask. The bandit keeps learning. Without memory, subtasks begin with an
-    empty map.
+    empty map. The policy of an outcome is "memory" or "no_memory".
     """
     world = world_from_spec(spec, seed)
     noise = settings.robot.perception.noise
@@ -40,7 +32,7 @@ def lifelong(spec: str, seed: int, settings: EpisodeSettings, remembers: bool) -
 
 def follow_all(
     world: World, asked: Sequence[Asked], seed: int, runner: EpisodeRunner, remembers: bool, name: str = ""
-) -> list[SubtaskOutcome]:
+) -> list[Subtask]:
     """Run subtasks in sequence in one world; return their outcomes. name: of the world in these."""
     episode: Episode | None = None
     outcomes = []
@@ -57,5 +49,5 @@ def follow_all(
             episode.begin(Task(one.words, one.target_ids, (x, y, yaw)), one.directive)
         run = runner.follow(episode)
         outcome = run.outcome.under("lifelong", "memory" if remembers else "no_memory", name or world.name)
-        outcomes.append(SubtaskOutcome(number, one.modality, remembers, outcome))
+        outcomes.append((one.modality, outcome))
     return outcomes

@@ -226,23 +226,12 @@ for memory, vector in life(10**6, 3e6, [f"run {run}"], vectors, rng):
 """
 
 
-@dataclass(frozen=True)
-class Deaths:
-    """Result of killing a process that owns a store: acknowledged records, those of them that were lost, and
-    duplicates.
+def kill_owner(folder: Path, backend: str, uri: str, kills: int, seed: int) -> dict[str, int]:
+    """Run processes that add to a store and flush without pause, each killed (SIGKILL) after 0.5 to 4 s.
+
+    Returns the number of acknowledged records, of those of them that were lost, of duplicates, and of keys
+    missing or superfluous in Milvus after the last start.
     """
-
-    kills: int
-    acknowledged: int
-    lost: int
-    doubled: int
-    milvus_wrong: int  # keys missing or superfluous in Milvus after the last start
-
-
-def kill_owner(
-    folder: Path, backend: str, uri: str, kills: int, seed: int, progress: Callable[[str], None]
-) -> Deaths:
-    """Run processes that add to a store and flush without pause, each killed (SIGKILL) after 0.5 to 4 s."""
     from lodestar.memory.config import StoreConfig
     from lodestar.memory.milvus_index import MilvusIndex
     from lodestar.memory.store import MemoryStore
@@ -258,7 +247,6 @@ def kill_owner(
             while time.monotonic() - begun < lives and (line := process.stdout.readline()):
                 acknowledged.add(int(line))
             process.send_signal(signal.SIGKILL)
-        progress(f"kill {run + 1} of {kills}: {len(acknowledged)} acknowledged")
     config = StoreConfig(folder=str(folder), backend=backend, uri=uri)
     wrong = 0
     with MemoryStore.open(config) as store:
@@ -272,5 +260,9 @@ def kill_owner(
         index.connect()
         wrong = len(index.listed() ^ wanted)
         index.close()
-    lost = len(acknowledged.difference(identities))
-    return Deaths(kills, len(acknowledged), lost, len(told) - len(set(told)), wrong)
+    return {
+        "acknowledged": len(acknowledged),
+        "lost": len(acknowledged.difference(identities)),
+        "doubled": len(told) - len(set(told)),
+        "milvus_wrong": wrong,
+    }

@@ -160,12 +160,3 @@ def add_reasoner_options(parser: argparse.ArgumentParser) -> None:
         help="a scripted model judges views by their marks (view), or is shown pictures of frontiers and of the memory "
         "too (pictures)",
     )  # fmt: skip
-
-
-def add_parts_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--parts`, the folder of finished parts."""
-    parser.add_argument(
-        "--parts", type=Path, metavar="FOLDER",
-        help="keeps what is finished of each building there and takes what it finds: a run of the same code and "
-        "options goes on where an earlier one ended",
-    )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from lodestar.perception.config import MoverConfig
 from lodestar.perception.movers import moves_by_itself
 from lodestar_eval.episode import Episode, selector_of
 from lodestar_eval.settings import EpisodeSettings
+from lodestar_eval.study import Row
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.tasks import Task
 from lodestar_sim.worlds.truth import truth_of
@@ -33,39 +34,6 @@ _OWN = 0.02  # m, approach by the robot within a second that makes a contact its
 _STILL = 0.25  # m to a true obstacle beyond which a mapped surface belongs to nothing; chosen: the truncation
 
 
-@dataclass(frozen=True)
-class PeopleTrial:
-    """Result of one run among walkers.
-
-    entities: walkers left in the scene 30 s after they were gone; instances: walkers in the voxel map at any
-    time; surfaces: mesh vertices on the walkers' paths away from obstacles; cells: occupied cells there.
-    contacts: collisions of the robot; own: those with walkers that it approached by its own motion in the
-    last second; their: those with other walkers; the rest are with furniture. touched: times that a walker
-    touched the robot, which had not approached. nearest: least distance, m, between the centres of the moving
-    robot and a walker. moving: seconds of motion; near: seconds of motion within the comfort distance of a
-    walker; roomy: seconds of `near` in which the robot came nearer although it had room to keep away.
-    """
-
-    seed: int
-    comfort: float
-    walkers: int
-    tracked: int
-    entities: int
-    instances: int
-    surfaces: int
-    cells: int
-    contacts: int
-    own: int
-    their: int
-    touched: int
-    nearest: float
-    moving: float
-    near: float
-    roomy: float
-    metres: float
-    known: float
-
-
 def people_world(world: World, seed: int, walkers: int = 3) -> World:
     """Return the building with walkers, reproducible by seed."""
     return with_walkers(world, np.random.default_rng([seed, 0x9E09]), walkers, BEGIN, LEAVE)
@@ -76,7 +44,7 @@ class _Watch:
 
     def __init__(self, world: World, comfort: float) -> None:
         self._comfort = comfort
-        self._walkers = {e.object_id for e in world.events if e.kind == "walk"}
+        self.walkers = {e.object_id for e in world.events if e.kind == "walk"}
         truth = truth_of(replace(world, events=()))
         self._stand = truth.grid.points_of(np.argwhere(truth.clearance >= _FITS))
         self._poses = deque[np.ndarray](maxlen=11)  # poses of the last second
@@ -99,7 +67,7 @@ class _Watch:
 
     def observe(self, episode: Episode, step: float) -> None:
         robot = episode.simulator.true_pose[:2].copy()
-        places = {t.id: np.array(t.pose[:2]) for t in episode.simulator.things if t.id in self._walkers}
+        places = {t.id: np.array(t.pose[:2]) for t in episode.simulator.things if t.id in self.walkers}
         people = np.array(list(places.values())).reshape(-1, 2)
         self._judge_contacts(episode.simulator, places)
         self.tracked |= {track.id for track in episode.map.voxels.movers.tracks()}
@@ -144,9 +112,17 @@ def people_trial(
     measured: float = 1.2,
     walkers: int = 3,
     wait: float = 0.0,
-) -> PeopleTrial:
-    """Run an exploration among walkers. comfort: distance that the robot keeps, 0 = none; measured: distance by
-    which it is judged; wait: s that walkers wait in front of the robot.
+) -> Row:
+    """Run an exploration among walkers; return its row. comfort: distance that the robot keeps, 0 = none; measured:
+    distance by which it is judged; wait: s that walkers wait in front of the robot.
+
+    met: whether a walker was tracked. in_map: walkers left in the scene 30 s after they were gone, and walkers in the
+    voxel map at any time; surfaces: mesh vertices on the walkers' paths away from obstacles; cells: occupied cells
+    there. contacts: collisions of the robot; own: those with walkers that it approached by its own motion in the last
+    second; their: those with other walkers; the rest are with furniture. touched: times that a walker touched the
+    robot, which had not approached. nearest_m: least distance between the centres of the moving robot and a walker.
+    moving_s: seconds of motion; near_s: seconds of motion within `measured` of a walker; roomy_s: seconds of `near_s`
+    in which the robot came nearer although it had room to keep away.
     """
     busy = people_world(world, seed, walkers)
     plain = EpisodeSettings()
@@ -165,28 +141,17 @@ def people_trial(
     people = {
         t.category for t in busy.at(BEGIN + 6.0).objects if moves_by_itself(t.category, MoverConfig().kinds)
     }
-    left = _left(episode, world, watch.ways)
+    surfaces, cells = _left(episode, world, watch.ways)
     shown = episode.map.scene.dictionary.entities().values()
     voters = episode.map.voxels.map.instances().values()
-    return PeopleTrial(
-        seed,
-        comfort,
-        len({e.object_id for e in busy.events if e.kind == "walk"}),
-        len(watch.tracked),
-        sum(is_track(e.id) or e.label in people for e in shown),
-        sum(any(v.label in people for v in i.votes) for i in voters),
-        *left,
-        episode.simulator.collisions,
-        watch.own,
-        watch.their,
-        watch.touched,
-        float(watch.nearest),
-        watch.moving,
-        watch.near,
-        watch.roomy,
-        driven + episode.path_length,
-        episode.map.plan.grid.free_area,
-    )
+    in_map = sum(is_track(e.id) or e.label in people for e in shown)
+    in_map += sum(any(v.label in people for v in i.votes) for i in voters)
+    return {
+        "met": bool(watch.walkers and watch.tracked), "tracks": len(watch.tracked), "in_map": in_map,
+        "surfaces": surfaces, "cells": cells, "contacts": episode.simulator.collisions, "own": watch.own,
+        "their": watch.their, "touched": watch.touched, "nearest_m": float(watch.nearest), "moving_s": watch.moving,
+        "near_s": watch.near, "roomy_s": watch.roomy, "metres": driven + episode.path_length,
+    }  # fmt: skip
 
 
 def _left(episode: Episode, world: World, ways: list[np.ndarray]) -> tuple[int, int]:
@@ -197,16 +162,14 @@ def _left(episode: Episode, world: World, ways: list[np.ndarray]) -> tuple[int, 
     solid = truth_of(world).clearance  # m to the nearest obstacle of the empty building
     grid = truth_of(world).grid
 
-    def nobody(points: np.ndarray) -> np.ndarray:
+    def traces(points: np.ndarray) -> int:
         cells = grid.cells_of(points)
         inside = grid.contains(cells)
         cells = np.where(inside[:, None], cells, 0)
         far = inside & (solid[cells[:, 0], cells[:, 1]] > _STILL)
-        rows = np.flatnonzero(far)
-        near = [np.linalg.norm(path - points[i], axis=1).min() <= _NEAR for i in rows]
-        return rows[np.array(near, bool)] if len(rows) else rows
+        return sum(bool(np.linalg.norm(path - one, axis=1).min() <= _NEAR) for one in points[far])
 
     vertices = episode.map.voxels.map.mesh().vertices
     vertices = vertices[(vertices[:, 2] > _BAND[0]) & (vertices[:, 2] < _BAND[1])]
     plan = episode.map.plan.grid
-    return len(nobody(vertices[:, :2])), len(nobody(plan.points_of(np.argwhere(plan.occupied))))
+    return traces(vertices[:, :2]), traces(plan.points_of(np.argwhere(plan.occupied)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from lodestar.grid.energy import EnergyBudget
 from lodestar.models.phrases import PhraseBook
 from lodestar.storage.saved_map import SavedMap
 from lodestar.worldmodel.cause_table import Recovery
-from lodestar.worldmodel.outcomes import ActionOutcome, Cause, Diagnosis
+from lodestar.worldmodel.outcomes import Cause
 from lodestar_eval.ablations import ROW_KINDS
 from lodestar_eval.episode import Episode, EpisodeRunner
 from lodestar_eval.episode_run import EpisodeRun
@@ -22,164 +22,74 @@ from lodestar_eval.phrase_book import phrase_book
 from lodestar_eval.prior_map import explored
 from lodestar_eval.recovery_scenarios import Scenario, scenario_of
 from lodestar_eval.recovery_trips import Trip, trip_of
-from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
-from lodestar_eval.trials import run_jobs
+from lodestar_eval.settings import EpisodeSettings
+from lodestar_eval.studies.recovery import FULL, NO_EVENT
+from lodestar_eval.study import Row
 from lodestar_sim.judge import judge_find
-from lodestar_sim.worlds import WorldError
 from lodestar_sim.worlds.world import World
 
-FULL = "full"
-NO_EVENT = "NO_EVENT"  # used as the cause of runs without an event
-_LOOKS = 3
 _TOLD_EVERY = 1.0  # simulated seconds between two reports of the battery; chosen
 # m, greatest true distance from the charger; `loop.charger_reach` and the localisation error; chosen
 _AT_CHARGER = 0.8
 
 #: Changes of the robot's settings by row, besides replaced parts of its loop.
 ROW_CHANGES: dict[str, dict[str, Any]] = {
-    **{row: {} for row in ROW_KINDS},
     "blind_retry": {"goal_selector__loop__recovery__enabled": False},
     "no_belief_correction": {"scene_dictionary__archive_moved": False},
 }
 
 
-@dataclass(frozen=True)
-class Job:
-    """Settings of all runs of one seed.
+def runs_of(
+    seed: int, settings: EpisodeSettings, names: tuple[str, ...], causes: tuple[Cause, ...], maps: Path | None
+) -> Iterator[Row]:
+    """Yield the rows of one seed's runs, that of the full robot without a failure event first.
 
-    rows: names of robot variants. limit, answer: simulated seconds of a run and of an expert's answer. maps:
-    folder that stores the maps of the tours, None = not stored. noise: of perception, a name in `NOISES`.
+    names: of robot variants. maps: folder that stores the maps of the tours, None = not stored. diagnoses: made
+    after the event, in order. recoveries: taken after them. lost_s, lost_m: extra time and path against the run
+    without an event, if both found the object; else NaN. Raises WorldError.
     """
-
-    seed: int
-    rows: tuple[str, ...]
-    causes: tuple[Cause, ...]
-    limit: float
-    answer: float
-    maps: Path | None
-    noise: str = "mild"
-
-
-@dataclass(frozen=True)
-class RecoveryRun:
-    """Search with an induced failure, or without a failure event (`cause` NO_EVENT).
-
-    diagnoses: made after the event, in order. recoveries: taken after them. lost_s, lost_m: extra time and
-    path against the full robot's search without an event, if both found the object; else NaN.
-    """
-
-    spec: str
-    seed: int
-    row_name: str
-    cause: str
-    success: bool
-    reason: str
-    code: int
-    duration: float
-    path: float
-    collisions: int
-    diagnoses: tuple[str, ...]
-    recoveries: tuple[str, ...]
-    lost_s: float = math.nan
-    lost_m: float = math.nan
-
-    @property
-    def first(self) -> bool | None:
-        """Return whether the first diagnosis names the true cause; None without a diagnosis."""
-        return self.diagnoses[0] == self.cause if self.diagnoses else None
-
-    @property
-    def within(self) -> bool | None:
-        """Return whether one of the first four diagnoses names the true cause; None if there are none."""
-        return self.cause in self.diagnoses[: 1 + _LOOKS] if self.diagnoses else None
-
-    @property
-    def line(self) -> str:
-        """Return the run as a line of progress."""
-        said = "ok" if self.success else "FAILED"
-        return (
-            f"{self.spec} {self.seed} {self.row_name} {self.cause}: {said} in {self.duration:.0f} s, "
-            f"{self.path:.1f} m; diagnosed {', '.join(self.diagnoses) or 'nothing'}; "
-            f"did {', '.join(self.recoveries) or 'nothing'}; {self.reason}"
-        )
-
-    def row(self) -> dict[str, Any]:
-        """Return the run as a row of a CSV file."""
-        record = dict(vars(self))
-        record["diagnoses"], record["recoveries"] = " ".join(self.diagnoses), " ".join(self.recoveries)
-        return record
-
-
-def outcomes_of(jobs: Sequence[Job], workers: int) -> Iterator[list[RecoveryRun]]:
-    """Yield the runs of each seed; with one worker, each run separately."""
-    if workers == 1:
-        yield from ([run] for job in jobs for run in each_run(job))
-        return
-    yield from run_jobs(runs_of, [(job,) for job in jobs], workers)
-
-
-def runs_of(job: Job) -> list[RecoveryRun]:
-    """Return all runs of one seed; empty if its building has no suitable search."""
-    return list(each_run(job))
-
-
-def each_run(job: Job) -> Iterator[RecoveryRun]:
-    """Yield the runs of one seed, the run without a failure event first."""
     phrases = phrase_book()
-    plain = settings_of(job, FULL)
-    try:
-        trip = trip_of(job.seed)
-    except WorldError:
-        return
-    saved = toured(trip.world, trip.spec, job.seed, plain, phrases, job.maps)
-    trip, base = undisturbed(trip, saved, plain, phrases)
-    yield _recorded(trip, FULL, None, base, None)
-    for cause in job.causes:
+    trip = trip_of(seed)
+    saved = toured(trip.world, trip.spec, seed, settings, phrases, maps)
+    trip, base = undisturbed(trip, saved, settings, phrases)
+    yield _row(trip, FULL, None, base, base)
+    for cause in causes:
         scenario = scenario_of(trip, cause)
         if scenario is None:
             continue
         known = saved
         if scenario.mapped is not None:
-            known = toured(scenario.mapped, f"{trip.spec}-{cause.value}", job.seed, plain, phrases, job.maps)
-        for row in job.rows:
-            run = disturbed(scenario, known, settings_of(job, row), phrases)
-            yield _recorded(trip, row, scenario, run, base)
+            known = toured(scenario.mapped, f"{trip.spec}-{cause.value}", seed, settings, phrases, maps)
+        for name in names:
+            run = disturbed(scenario, known, variant(settings, name), phrases)
+            yield _row(trip, name, scenario, run, base)
 
 
-def settings_of(job: Job, row: str) -> EpisodeSettings:
-    """Return the settings of a robot variant. row: name of the variant."""
-    robot = changed(robot_config(NOISES[job.noise]), **ROW_CHANGES[row])
-    return EpisodeSettings(time_limit=job.limit, thinking=job.answer, robot=robot, kinds=ROW_KINDS[row])
+def variant(settings: EpisodeSettings, name: str) -> EpisodeSettings:
+    """Return the settings of a robot variant."""
+    return replace(
+        settings, robot=changed(settings.robot, **ROW_CHANGES.get(name, {})), kinds=ROW_KINDS[name]
+    )
 
 
-def _recorded(
-    trip: Trip, row: str, scenario: Scenario | None, run: EpisodeRun, base: EpisodeRun | None
-) -> RecoveryRun:
+def _row(trip: Trip, name: str, scenario: Scenario | None, run: EpisodeRun, base: EpisodeRun) -> Row:
+    ours, plain = run.outcome, base.outcome
     if scenario is None:
-        judged, cause, at = Judged(run.outcome.success, run.outcome.failure), NO_EVENT, 0.0
+        judged, cause, at = Judged(ours.success, ours.failure), NO_EVENT, 0.0
     else:
         judged, cause, at = judge(scenario, run), scenario.cause.value, scenario.at
-    diagnoses = [(o, o.diagnosis) for o in run.outcomes if o.diagnosis is not None and o.stamp >= at]
-    lost = math.nan, math.nan
-    if base is not None and base.outcome.success and judged.success and run.result.success:
-        lost = (
-            run.outcome.duration - base.outcome.duration,
-            run.outcome.path_length - base.outcome.path_length,
-        )
-    return RecoveryRun(
-        trip.spec, trip.seed, row, cause, judged.success, judged.reason, int(run.result.error_code),
-        run.outcome.duration, run.outcome.path_length, run.outcome.collisions,
-        _named(diagnoses), _done(diagnoses), *lost,
-    )  # fmt: skip
-
-
-def _named(diagnoses: Sequence[tuple[ActionOutcome, Diagnosis]]) -> tuple[str, ...]:
-    return tuple(diagnosis.cause.value for _, diagnosis in diagnoses)
-
-
-def _done(diagnoses: Sequence[tuple[ActionOutcome, Diagnosis]]) -> tuple[str, ...]:
+    done = [o for o in run.outcomes if o.diagnosis is not None and o.stamp >= at]
+    named = [o.diagnosis.cause.value for o in done if o.diagnosis is not None]
     idle = ("", Recovery.ASK_AGAIN.value)
-    return tuple(outcome.recovery for outcome, _ in diagnoses if outcome.recovery not in idle)
+    compared = scenario is not None and plain.success and judged.success and run.result.success
+    return {
+        "spec": trip.spec, "seed": trip.seed, "row_name": name, "cause": cause, "success": judged.success,
+        "reason": judged.reason, "code": int(run.result.error_code), "duration": ours.duration,
+        "path": ours.path_length, "collisions": ours.collisions, "diagnoses": " ".join(named),
+        "recoveries": " ".join(o.recovery for o in done if o.recovery not in idle),
+        "lost_s": ours.duration - plain.duration if compared else math.nan,
+        "lost_m": ours.path_length - plain.path_length if compared else math.nan,
+    }  # fmt: skip
 
 
 def toured(

@@ -38,8 +38,7 @@ class Scenario:
 
     mapped: the building as the robot knows it. world: with the failure event. at: seconds of the event.
     targets: ids that count as found. codes: error codes with which the search may end instead.
-    navigator_down: seconds (from, until). battery: metres left from `at` on, inf = no limit. undoes: whether
-    the event is undone by itself.
+    navigator_down: seconds (from, until). battery: metres left from `at` on, inf = no limit.
     """
 
     cause: Cause
@@ -51,7 +50,6 @@ class Scenario:
     mapped: World | None = None
     navigator_down: tuple[float, float] = (math.inf, math.inf)
     battery: float = math.inf
-    undoes: bool = False
 
 
 def scenario_of(trip: Trip, cause: Cause) -> Scenario | None:
@@ -189,7 +187,6 @@ def _blocked(
         events.append(Event(round(at + until, 1), "remove", thing.id))
     return Scenario(
         cause, trip, _with(trip, *events), at, trip.task.target_ids, _unreachable(trip, thing, until),
-        undoes=math.isfinite(until),
     )  # fmt: skip
 
 
@@ -293,13 +290,11 @@ def _lost(trip: Trip, rng: np.random.Generator) -> Scenario:
     bearing, away = float(rng.uniform(-math.pi, math.pi)), float(rng.uniform(1.0, 2.0))
     turn = math.radians(float(rng.uniform(20.0, 60.0))) * float(rng.choice([-1.0, 1.0]))
     jump = (round(away * math.cos(bearing), 3), round(away * math.sin(bearing), 3), 0.0, round(turn, 4))
-    events, undoes = [Event(at, "shift", pose=jump)], bool(rng.random() < _BACK)
-    if undoes:
+    events, back = [Event(at, "shift", pose=jump)], bool(rng.random() < _BACK)
+    if back:
         events.append(Event(round(at + float(rng.uniform(6.0, 12.0)), 1), "mend"))
-    codes = () if undoes else (ErrorCode.TF_ERROR,)
-    return Scenario(
-        Cause.LOCALISATION_LOST, trip, _with(trip, *events), at, trip.task.target_ids, codes, undoes=undoes
-    )
+    codes = () if back else (ErrorCode.TF_ERROR,)
+    return Scenario(Cause.LOCALISATION_LOST, trip, _with(trip, *events), at, trip.task.target_ids, codes)
 
 
 def _energy(trip: Trip, rng: np.random.Generator) -> Scenario:
@@ -318,7 +313,7 @@ def _navigator(trip: Trip, rng: np.random.Generator) -> Scenario:
     codes = () if back else (ErrorCode.NAVIGATOR_UNAVAILABLE,)
     return Scenario(
         Cause.NAVIGATOR_DOWN, trip, trip.world, at, trip.task.target_ids, codes,
-        navigator_down=(at, until), undoes=back,
+        navigator_down=(at, until),
     )  # fmt: skip
 
 
@@ -329,9 +324,7 @@ def _sensors(trip: Trip, rng: np.random.Generator) -> Scenario:
     if back:
         events.append(Event(round(at + float(rng.uniform(4.0, 8.0)), 1), "unmute", sensor="camera"))
     codes = () if back else (ErrorCode.NO_EXPERT, ErrorCode.NO_MAP)
-    return Scenario(
-        Cause.SENSOR_FAULT, trip, _with(trip, *events), at, trip.task.target_ids, codes, undoes=back
-    )
+    return Scenario(Cause.SENSOR_FAULT, trip, _with(trip, *events), at, trip.task.target_ids, codes)
 
 
 _MAKERS: dict[Cause, Callable[[Trip, np.random.Generator], Scenario | None]] = {

@@ -21,7 +21,6 @@ from lodestar.geometry.poses import planar_pose, yaw_of
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
-from lodestar_eval.metrics import spl
 from lodestar_eval.path_split import SHOWS, SIGHT, Sight
 from lodestar_eval.range_sensors import RangeSensors
 from lodestar_sim.judge import shortest_path_length
@@ -57,19 +56,13 @@ class ReferenceConfig:
 
 @dataclass(frozen=True)
 class ReferenceOutcome:
-    """One search. Lengths in metres, time in simulated seconds; path: true poses (N, 3)."""
+    """One search. Lengths in metres, time in simulated seconds."""
 
     success: bool
     path_length: float
     shortest: float
     duration: float
     goals: int
-    path: np.ndarray
-
-    @property
-    def spl(self) -> float:
-        """Return success weighted by path length; NaN if the search began at a success pose."""
-        return spl(self.success, self.shortest, self.path_length)
 
 
 class ReferenceSearcher:
@@ -98,7 +91,7 @@ class ReferenceSearcher:
     def run(self) -> ReferenceOutcome:
         """Search from the start to the target, or until no unseen space is left."""
         config, simulator = self.config, self._simulator
-        path, next_frame, found, lost = [simulator.true_pose.copy()], 0.0, False, False
+        next_frame, found, lost = 0.0, False, False
         while simulator.time <= config.time_limit and not found and not lost:
             if simulator.time + 1e-9 >= next_frame:
                 next_frame += REFERENCE_FRAME_INTERVAL
@@ -106,7 +99,6 @@ class ReferenceSearcher:
                 lost = not found and not self._decide()
             self._drive()
             simulator.step(REFERENCE_CONTROL_INTERVAL)
-            path.append(simulator.true_pose.copy())
         rest = shortest_path_length(self._world, simulator.true_pose, self._task.target_ids) if found else 0.0
         success = found and math.isfinite(rest)
         rest = rest if success else 0.0
@@ -116,7 +108,6 @@ class ReferenceSearcher:
             shortest_path_length(self._world, self._task.start, self._task.target_ids),
             simulator.time + rest / REFERENCE_CRUISE,
             self.goals,
-            np.array(path),
         )
 
     @property

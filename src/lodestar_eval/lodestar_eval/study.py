@@ -16,14 +16,25 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import lodestar
+import lodestar_eval
+import lodestar_sim
 from lodestar.storage.files import append_line
-from lodestar_eval.finished_parts import code_digest
-from lodestar_eval.metrics import bootstrap_interval, defined, mean, paired_difference, share_interval
+from lodestar_bringup.places import config_folder
+from lodestar_eval.metrics import (
+    bootstrap_interval,
+    cluster_interval,
+    defined,
+    mean,
+    paired_difference,
+    share_interval,
+)
 from lodestar_eval.registry import BadOptions, Bar, Plot, Result, Table
 from lodestar_eval.report import number, write_csv
 
@@ -53,14 +64,19 @@ class Number:
     interval: bool = (
         False  # adds the 95 % interval NAME_low and NAME_high: exact for shares, else by bootstrap
     )
+    cluster: tuple[str, ...] = ()  # columns; the interval is by bootstrap over the groups that they split
 
 
 @dataclass(frozen=True)
 class Whole:
-    """Metrics computed from all rows of a group at once. of(rows): metrics by name. by: as of `Number`."""
+    """Metrics computed from all rows of a group at once. of(rows): metrics by name. by: as of `Number`.
+
+    shown: whether they are in the page's table of groups, as numbers are.
+    """
 
     of: Callable[[Rows], Mapping[str, float]]
     by: tuple[str, ...] = ()
+    shown: bool = False
 
 
 @dataclass(frozen=True)
@@ -295,6 +311,15 @@ def count(values: Sequence[float]) -> float:
     return float(len(values))
 
 
+def titled_tables(rows: Rows) -> list[Table]:
+    """Return a table per title in the column `_table`, for `Study.tables`; it has the columns of its first row."""
+    tables = []
+    for (title,), own in _groups(rows, ("_table",)).items():
+        names = tuple(name for name in own[0] if name[0] != "_")
+        tables.append(Table(title, names, tuple(tuple(_text(row[name]) for name in names) for row in own)))
+    return tables
+
+
 def _rows_text(measure: Callable[..., Iterable[Row]], case: tuple[Any, ...]) -> str:
     """Measure a case and return its rows as JSON, in the process that measures."""
     from lodestar_sim.worlds import WorldError  # slow to import
@@ -303,6 +328,17 @@ def _rows_text(measure: Callable[..., Iterable[Row]], case: tuple[Any, ...]) -> 
     with suppress(WorldError):
         rows.extend(measure(*case))
     return json.dumps(rows, default=lambda value: value.tolist())
+
+
+@lru_cache(maxsize=1)
+def code_digest() -> str:
+    """Return the digest of the sources and profiles that rows depend on."""
+    folders = [Path(package.__path__[0]) for package in (lodestar, lodestar_sim, lodestar_eval)]
+    files = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
+    made_of = hashlib.sha256()
+    for file in (*files, *sorted(config_folder().rglob("*.yaml"))):
+        made_of.update(f"{file.name}\n".encode() + file.read_bytes())
+    return made_of.hexdigest()
 
 
 def _stamped(value: Any, out: Path) -> Any:
@@ -372,7 +408,7 @@ def _of_group(one: Number | Whole | Paired, rows: Rows) -> Mapping[str, float]:
         return one.of(rows)
     if isinstance(one, Number):
         values = _flat(one, rows)
-        ends = zip(("_low", "_high"), _interval(values) if one.interval else ())
+        ends = zip(("_low", "_high"), _interval(one, rows) if one.interval else ())
         return {one.name: float(one.over(values))} | {one.name + end: bound for end, bound in ends}
     pairs: dict[Any, dict[Any, float]] = {}
     for row in rows:
@@ -386,13 +422,14 @@ def _of_group(one: Number | Whole | Paired, rows: Rows) -> Mapping[str, float]:
 
 def _summaries(numbers: Sequence[Number | Whole | Paired], rows: Rows) -> Iterator[Table]:
     """Yield a table per set of columns that split numbers, with a row per group; shares have their interval."""
-    for by in dict.fromkeys(one.by for one in numbers if one.by and isinstance(one, Number)):
+    shown = [one for one in numbers if isinstance(one, Number) or (isinstance(one, Whole) and one.shown)]
+    for by in dict.fromkeys(one.by for one in shown if one.by):
         cells: dict[tuple[Any, ...], dict[str, str]] = {}
-        for one in numbers:
-            if isinstance(one, Number) and one.by == by:
+        for one in shown:
+            if one.by == by:
                 for key, name, _, value in _values(one, rows):
-                    told = _interval_text(one, rows, key)
-                    cells.setdefault(key, {})[name] = f"{value:.{one.digits}f}{told}"
+                    if isinstance(one, Whole) or name == one.name or not one.interval:
+                        cells.setdefault(key, {})[name] = _cell(one, rows, key, value)
         heads = list(dict.fromkeys(name for row in cells.values() for name in row))
         lines = [(*map(str, key), *(row.get(name, "–") for name in heads)) for key, row in cells.items()]
         titles = tuple(re.sub(r"[{}]|^_", "", head) for head in (*by, *heads))
@@ -404,16 +441,25 @@ def _is_share(values: Sequence[float]) -> bool:
     return len(values) > 0 and set(values) <= {0.0, 1.0}
 
 
-def _interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % interval of a mean: exact for shares, else by bootstrap."""
+def _interval(one: Number, rows: Rows) -> tuple[float, float]:
+    """Return the 95 % interval of a mean: over groups if the number names any, exact for shares, else by bootstrap."""
+    values, rng = defined(_flat(one, rows)), np.random.default_rng(0)
+    if one.cluster:
+        return cluster_interval(
+            [defined(_flat(one, own)) for own in _groups(rows, one.cluster).values()], rng
+        )
     if _is_share(values):
         return share_interval(int(sum(values)), len(values))
-    return bootstrap_interval(values, np.random.default_rng(0))
+    return bootstrap_interval(values, rng)
 
 
-def _interval_text(one: Number, rows: Rows, key: tuple[Any, ...]) -> str:
-    """Return the exact 95 % interval of a share as text, "" for other numbers."""
+def _cell(one: Number | Whole, rows: Rows, key: tuple[Any, ...], value: float) -> str:
+    """Return a value of a group as text, with the 95 % interval of a share, and where the number asks for one."""
+    if isinstance(one, Whole):
+        return number(value)
+    text = f"{value:.{one.digits}f}"
     if one.over is not mean or one.name == EACH:
-        return ""
-    values = defined(_flat(one, _groups(rows, one.by)[key]))
-    return " ({:.2f} to {:.2f})".format(*_interval(values)) if _is_share(values) else ""
+        return text
+    own = _groups(rows, one.by)[key]
+    told = one.interval or _is_share(defined(_flat(one, own)))
+    return text + (" ({:.2f} to {:.2f})".format(*_interval(one, own)) if told else "")

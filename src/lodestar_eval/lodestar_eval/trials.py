@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from lodestar_eval.settings import EpisodeSettings
     from lodestar_eval.tasks import Prepared
 
-T = TypeVar("T")
 SETTINGS = {"unexplored": "unexplored", "pre-explored": "pre_explored"}  # name on the command line -> key
 LED = "frontier_led"  # explores by geometry alone, and drives to known targets
 REFERENCE = "reference"  # nearest frontier with perfect perception; not a policy
@@ -132,15 +131,6 @@ def run_buildings(plan: Plan, buildings: Sequence[Building], jobs: int) -> Itera
                 yield from future.result()
             else:
                 yield future.result()
-
-
-def run_jobs(work: Callable[..., T], jobs: Sequence[tuple[Any, ...]], workers: int) -> Iterator[T]:
-    """Yield `work(*job)` of all jobs: in order with one worker, else as they finish."""
-    if workers == 1:
-        yield from (work(*job) for job in jobs)
-        return
-    with worker_pool(workers) as pool:
-        yield from (future.result() for future in as_completed([pool.submit(work, *job) for job in jobs]))
 
 
 def run_building(plan: Plan, building: Building) -> list[EpisodeOutcome]:

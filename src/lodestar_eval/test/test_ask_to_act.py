@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 from dataclasses import replace
@@ -11,7 +12,6 @@ import pytest
 from lodestar.models.kinship import same_kind
 from lodestar_eval.__main__ import main
 from lodestar_eval.ask_to_act import CASES, VISUAL, CheckOutcome, CheckQuestion, questions_of
-from lodestar_eval.finished_parts import FinishedParts
 from lodestar_eval.registry import all_benchmarks
 from lodestar_eval.studies import ask_to_act as study
 from lodestar_eval.study import _rows_text
@@ -53,9 +53,8 @@ def outcome(question, said, seed=1, path=10.0, shortest=5.0):
 
 
 def result_of(found, monkeypatch):
-    runs = [(str(k), lambda one=one: one) for k, one in enumerate(found)]
-    monkeypatch.setattr("lodestar_eval.ask_to_act.runs_of", lambda *_: runs)
-    rows = list(study._measure("apartment", 1, None, True, True, FinishedParts(None, ())))
+    monkeypatch.setattr("lodestar_eval.ask_to_act.run", lambda one: one)
+    rows = [row for one in found for row in study._measure(one)]
     return study.BENCHMARK.result(json.loads(json.dumps(rows)))
 
 
@@ -97,23 +96,19 @@ def test_the_benchmark_is_listed():
     assert "ask-to-act" in all_benchmarks()
 
 
-def test_outcomes_come_one_by_one_are_kept_and_a_building_without_questions_is_told(monkeypatch, tmp_path):
-    ran = []
+def test_each_question_is_a_case_and_a_building_without_questions_is_told(monkeypatch):
+    parser = argparse.ArgumentParser()
+    study.BENCHMARK.add_options(parser)
+    for words, plain, visual in (([], 6, 0), (["--eyes"], 6, 6), (["--eyes", "--only-visual"], 0, 6)):
+        cases = list(study._cases(parser.parse_args(["--seeds", "711", *words])))
+        assert [case[3] for case in cases] == [False] * plain + [True] * visual
+        assert len({repr(case) for case in cases}) == plain + visual
 
-    def two_of_the_first(spec, seed, settings, others, visual):
-        assert others and not visual
-        if seed == 2:
-            raise WorldError("no question of each case")
-        for name, one in (("a", outcome(THERE, True)), ("b", outcome(ABSENT, False))):
-            yield name, lambda one=one: ran.append(1) or one
+    def nothing(world, seed):
+        raise WorldError("no question of each case")
 
-    monkeypatch.setattr("lodestar_eval.ask_to_act.runs_of", two_of_the_first)
-    parts = FinishedParts(tmp_path / "parts", ("apartment",))
-    for _ in range(2):
-        found = list(study._measure("apartment", 1, None, True, False, parts))
-        assert [row["said"] for row in found] == ["yes", "no"]
-        assert _rows_text(study._measure, ("apartment", 2, None, True, False, parts)) == "[]"
-    assert len(ran) == 2, "the second run takes what the first one kept"
+    monkeypatch.setattr("lodestar_eval.ask_to_act.questions_of", nothing)
+    assert _rows_text(study._measure, ("apartment", 712, None, False, 0, False)) == "[]"
 
 
 def test_visual_questions_alone_have_their_own_bars_and_need_eyes(tmp_path, capsys, monkeypatch):

@@ -37,12 +37,12 @@ def test_the_fit_gives_back_the_numbers_that_made_the_sights(chance, lasting, sh
             camera = place + 2.0 * np.array([np.cos(bearing), np.sin(bearing), 0.0])
             hit = misses.seen_as(0.2 * number, ("x", str(thing)), place, chance, camera) is not None
             view = (bearing, np.log(2.0))
-            sight = Sight("made", str(thing), 0.2 * number, f"kind {thing % 5}", 100.0, 2.0, view=view)
+            sight = Sight(str(thing), f"kind {thing % 5}", 100.0, 2.0, view=view)
             edges = (0.1, 0.1, 0.1, 0.1)
             things.append(
                 Sight(**{**vars(sight), "score": 0.6, "found": sight.kind, "edges": edges}) if hit else sight
             )
-    strays = Sights(10, (), tuple(Stray("made", "bed", 0.5, 50.0, number < 3, 0.2) for number in range(5)))
+    strays = Sights(10, (), tuple(Stray("bed", 50.0, number < 3, 0.2) for number in range(5)))
     record = fit(Sights(60, tuple(things), ()), strays, {"cup": "cup"}, "here").record
     found = MeasuredNoise.of(record)
     assert found.chance("nothing", 100.0, 2.0) == pytest.approx(chance, abs=0.08)
@@ -146,10 +146,10 @@ def test_a_recording_that_is_none_is_told(tmp_path, capsys):
 
 def test_what_a_detector_has_no_class_for_is_neither_hit_nor_miss():
     edges = (0.1, 0.1, 0.1, 0.1)
-    seen = Sight("r", "cup 1", 0.0, "cup", 100.0, 2.0, 0.6, "cup", edges)
-    missed = Sight("r", "cup 2", 0.0, "cup", 100.0, 2.0)
-    board = Sight("r", "board", 0.0, "", 100.0, 2.0)
-    taken = Sight("r", "board 2", 0.0, "", 100.0, 2.0, 0.5, "tv", edges)
+    seen = Sight("cup 1", "cup", 100.0, 2.0, 0.6, "cup", edges)
+    missed = Sight("cup 2", "cup", 100.0, 2.0)
+    board = Sight("board", "", 100.0, 2.0)
+    taken = Sight("board 2", "", 100.0, 2.0, 0.5, "tv", edges)
     strays = Sights(1, (), ())
     named = fit(Sights(1, (seen, missed), ()), strays, {}, "here")
     more = fit(Sights(1, (seen, board, missed, taken), ()), strays, {}, "here")

@@ -31,6 +31,6 @@ def test_every_vector_that_is_in_a_file_is_found(tmp_path):
 def test_what_was_forgotten_is_in_no_file_whenever_the_owner_is_killed(
     tmp_path, backend, texts, interleavings
 ):
-    done = erasure(tmp_path, backend, texts, interleavings, 7, print)
+    done = erasure(tmp_path, backend, texts, interleavings, 7)
     assert done.found == 0 and done.forgotten >= texts * interleavings
     assert done.kills >= interleavings and done.searches >= interleavings

@@ -11,7 +11,7 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.mapping.instances.records import CaptionVote, Instance, InstanceDelta, Observation
 from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, SegmentedFrame
 from lodestar_eval.__main__ import main
-from lodestar_eval.instance_metrics import Counts, IdentityWatch, f1, masks_of, score
+from lodestar_eval.instance_metrics import IdentityWatch, f1, masks_of, metrics_of, score
 from lodestar_eval.instance_truth import SeenParts, TrueInstances
 from lodestar_eval.tour import Tour, TourConfig
 from lodestar_sim.worlds import world_from_spec
@@ -37,37 +37,35 @@ SMALL = ((8.0, 0.0, 0.0), (8.1, 0.1, 0.1))
 def test_hits_misses_and_duplicates_are_counted():
     found = [instance(1, *UNIT), instance(2, (0, 0, 0), (0.2, 1, 1)), instance(3, *FAR, label="lamp")]
     counts = score(found, {1: 1, 2: 1, 3: 2}, truth(UNIT, FAR, SMALL), {1: "chair", 2: "chair"})
-    metrics = counts.metrics()
-    assert (counts.found[0.25], counts.spurious[0.25], counts.missed[0.25]) == (2, 1, 0)
+    metrics = metrics_of([counts])
+    assert (counts["found_0.25"], counts["spurious_0.25"], counts["missed_0.25"]) == (2, 1, 0)
     assert metrics["f1_0.25"] == pytest.approx(0.8) and metrics["duplicates"] == 1.5
     assert metrics["label_accuracy"] == 0.5 and metrics["objects"] == 2
-    assert counts.small_missed[0.25] == 1 and metrics["small_recall_0.25"] == 0.0
+    assert counts["small_missed_0.25"] == 1 and metrics["small_recall_0.25"] == 0.0
 
 
 def test_a_box_must_overlap_as_much_as_the_bound_says():
     low_share = instance(1, (0.0, 0.0, 0.0), (1.0, 1.0, 0.4))  # IoU 0.4
     counts = score([low_share], {1: 1}, truth(UNIT), {})
-    assert counts.found[0.25] == 1 and counts.found[0.5] == 0 and counts.missed[0.5] == 1
+    assert counts["found_0.25"] == 1 and counts["found_0.5"] == 0 and counts["missed_0.5"] == 1
 
 
 def test_what_was_not_seen_well_enough_counts_neither_way():
     counts = score([instance(1, *FAR)], {1: 77}, truth(UNIT), {})
-    assert counts.spurious[0.25] == 0 and counts.missed[0.25] == 1
+    assert counts["spurious_0.25"] == 0 and counts["missed_0.25"] == 1
     # no object is there at all
-    assert score([instance(1, *FAR)], {1: 0}, truth(UNIT), {}).spurious[0.25] == 1
+    assert score([instance(1, *FAR)], {1: 0}, truth(UNIT), {})["spurious_0.25"] == 1
 
 
 def test_a_picture_without_thickness_can_be_found():
     flat = ((0.0, 0.0, 0.0), (1.0, 0.0, 1.0))
-    assert score([instance(1, *flat)], {1: 1}, truth(flat), {}).found[0.5] == 1
+    assert score([instance(1, *flat)], {1: 1}, truth(flat), {})["found_0.5"] == 1
 
 
 def test_counts_add_up_and_nothing_gives_no_number():
-    total = Counts()
-    for _ in range(2):
-        total.add(score([instance(1, *UNIT)], {1: 1}, truth(UNIT), {1: "chair"}))
-    assert total.found[0.25] == 2 and total.metrics()["f1_0.25"] == 1.0
-    assert np.isnan(f1(0, 0, 0)) and np.isnan(Counts().metrics()["duplicates"])
+    one = score([instance(1, *UNIT)], {1: 1}, truth(UNIT), {1: "chair"})
+    assert metrics_of([one, one])["f1_0.25"] == 1.0 and metrics_of([one, one])["objects"] == 2.0
+    assert np.isnan(f1(0, 0, 0)) and np.isnan(metrics_of([])["duplicates"])
 
 
 def observed(identity: int, box: ImageBox) -> Observation:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,14 +13,14 @@ from lodestar.assembly.config import changed
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.config import SelectionConfig
 from lodestar_eval import lifelong
-from lodestar_eval.benchmarks.lifelong import result_of, save_progress
 from lodestar_eval.episode import Episode, EpisodeRunner
-from lodestar_eval.lifelong import SubtaskOutcome, follow_all
+from lodestar_eval.lifelong import follow_all
 from lodestar_eval.metrics import cluster_interval
 from lodestar_eval.off_policy import features_of
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.prior_map import explored
 from lodestar_eval.settings import NOISES, EpisodeSettings
+from lodestar_eval.studies.lifelong import BENCHMARK, row_of
 from lodestar_eval.subtasks import FEWEST, MODALITIES, MOST, subtasks_of
 from lodestar_eval.tour import TourConfig
 from lodestar_sim.judge import shortest_path_length, valid_targets
@@ -67,21 +67,18 @@ def test_what_is_asked_means_exactly_what_counts(world, asked):
 
 
 def test_subtasks_follow_from_where_the_one_before_ended(world, asked):
-    first, second = follow_all(world, asked[:2], SEED, runner(4.0), remembers=True)
-    assert (first.number, second.number) == (1, 2)
-    assert first.outcome.duration == pytest.approx(4.0, abs=0.5)
-    assert second.outcome.duration <= 4.5 and second.outcome.coverage >= first.outcome.coverage
-    assert second.outcome.policy == "memory" and second.outcome.directive == asked[1].words
+    (_, first), (modality, second) = follow_all(world, asked[:2], SEED, runner(4.0), remembers=True)
+    assert first.duration == pytest.approx(4.0, abs=0.5)
+    assert second.duration <= 4.5 and second.coverage >= first.coverage
+    assert second.policy == "memory" and (modality, second.directive) == (asked[1].modality, asked[1].words)
 
 
 def test_without_memory_the_map_is_forgotten(world, asked):
     kept = follow_all(world, asked[:2], SEED, runner(6.0), remembers=True)
     lost = follow_all(world, asked[:2], SEED, runner(6.0), remembers=False)
-    assert kept[0].outcome.path_length == lost[0].outcome.path_length
-    assert (
-        lost[1].outcome.coverage <= kept[1].outcome.coverage + 0.01
-    )  # distant floor may become unknown again
-    assert lost[1].outcome.policy == "no_memory"
+    assert kept[0][1].path_length == lost[0][1].path_length
+    assert lost[1][1].coverage <= kept[1][1].coverage + 0.01  # distant floor may become unknown again
+    assert lost[1][1].policy == "no_memory"
 
 
 def test_a_robot_goes_on_from_the_map_of_a_tour(world):
@@ -109,59 +106,68 @@ def test_the_robot_learns_in_all_subtasks_by_the_settings_it_was_given(world, as
     assert all("displacement" in d.reward for d in episode.decisions if d.reward)
 
 
-def subtask(seed: int, number: int, success: bool, remembers: bool, modality: str = "category"):
-    return SubtaskOutcome(number, modality, remembers, EpisodeOutcome(
-        world="apartment", seed=seed, directive="find a chair", success=success, reached=success,
-        claimed=success, error_code=0, error_msg="", failure="" if success else "not found", distance=0.5,
-        path_length=10.0, shortest=8.0 if remembers else 4.0, duration=50.0, cpu=5.0, setup_cpu=1.0,
-        collisions=0, coverage=0.5, epochs=3, frames=200, decisions={"frontier": 2}, driven={"frontier": 9.0},
-    ))  # fmt: skip
+def outcome(seed: int, success: bool, remembers: bool, **other: object) -> EpisodeOutcome:
+    return EpisodeOutcome(**{
+        "world": "apartment", "seed": seed, "directive": "find a chair", "success": success, "reached": success,
+        "claimed": success, "error_code": 0, "error_msg": "", "failure": "" if success else "not found",
+        "distance": 0.5, "path_length": 10.0, "shortest": 8.0 if remembers else 4.0, "duration": 50.0, "cpu": 5.0,
+        "setup_cpu": 1.0, "collisions": 0, "coverage": 0.5, "epochs": 3, "frames": 200,
+        "decisions": {"frontier": 2}, "driven": {"frontier": 9.0},
+        "policy": "memory" if remembers else "no_memory", **other,
+    })  # fmt: skip
+
+
+def result_of(folder, *found):
+    """Return the result of subtasks given as (number, outcome), read from the file of measured cases."""
+    rows = [row_of(number, MODALITIES[number % 3], one) for number, one in found]
+    return BENCHMARK.result(json.loads(json.dumps(rows)), folder)
 
 
 def test_metrics_by_modality_and_what_memory_is_worth(tmp_path):
-    found = [
-        subtask(seed, number, number != 3, remembers, MODALITIES[number % 3])
+    result = result_of(tmp_path, *(
+        (number, outcome(seed, number != 3, remembers))
         for seed in (1, 2, 3)
-        for number in (1, 2, 3)
         for remembers in (True, False)
-    ]
-    result = result_of(found, 1.0)
-    assert result.metrics["sr"] == pytest.approx(2 / 3) == result.metrics["sr.no_memory"]
-    assert result.metrics["spl.memory"] == pytest.approx(0.8 * 2 / 3)
-    assert result.metrics["spl.memory_minus_none"] == pytest.approx(0.4 * 2 / 3)
-    assert result.metrics["sr.memory.category"] == 0.0 and result.metrics["subtasks.memory"] == 9
+        for number in (1, 2, 3)
+    ))  # fmt: skip
+    metrics = result.metrics
+    assert metrics["sr"] == pytest.approx(2 / 3) == metrics["sr.no_memory"]
+    assert metrics["spl.memory"] == pytest.approx(0.8 * 2 / 3)
+    assert metrics["spl.memory_minus_none"] == pytest.approx(0.4 * 2 / 3)
+    assert metrics[f"sr.memory.{MODALITIES[0]}"] == 0.0 and metrics["subtasks.memory"] == 9
+    clusters = [[1.0, 1.0, 0.0]] * 3
+    assert (metrics["sr_low.memory"], metrics["sr_high.memory"]) == cluster_interval(
+        clusters, np.random.default_rng(0)
+    )
+    columns = ("memory", "subtasks", "sr", "spl", "spl_left_out", "time_s", "path_m")
+    assert result.tables[0].columns == columns and result.tables[0].rows[0][2] == "0.667 (0.67 to 0.67)"
     bars = {bar.name: bar for bar in result.bars}
     assert not bars["sr"].holds and bars["spl_low.memory_minus_none"].holds
     assert all(len(row) == len(table.columns) for table in result.tables for row in table.rows)
-    assert len(result.tables[2].rows) == 6
-    save_progress(found, tmp_path / "lifelong.png")
+    assert sum(row[-1] == "not found" for row in result.tables[-1].rows) == 6
     assert (tmp_path / "lifelong.png").stat().st_size > 5_000
 
 
 def test_a_subtask_that_begins_on_a_pose_of_success_is_left_out_of_spl(tmp_path):
-    first, second = subtask(1, 1, True, True), subtask(1, 2, True, True)
-    there = replace(second, outcome=replace(second.outcome, shortest=0.0))
-    bare = replace(there, remembers=False)  # without memory no subtask of the building has an SPL
-    result = result_of([first, there, bare], 1.0)
+    first, there = outcome(1, True, True), outcome(1, True, True, shortest=0.0)
+    bare = outcome(1, True, False, shortest=0.0)  # without memory no subtask of the building has an SPL
+    result = result_of(tmp_path, (1, first), (2, there), (2, bare))
     assert result.metrics["spl.memory"] == pytest.approx(0.8) and result.metrics["spl_left_out.memory"] == 1
     assert np.isnan(result.metrics["spl.no_memory"]) and np.isnan(result.metrics["spl.memory_minus_none"])
     assert all(len(row) == len(table.columns) for table in result.tables for row in table.rows)
-    save_progress([first, there, bare], tmp_path / "lifelong.png")
 
 
-def test_the_seconds_of_subtasks_are_told_with_memory_and_without():
-    one = subtask(1, 1, True, True)
-    timed = replace(
-        one.outcome, quickest=one.outcome.duration / 4.0, seconds={"driving": 3.0, "turning": 1.0}
-    )
-    result = result_of([replace(one, outcome=timed)], 1.0)
+def test_the_seconds_of_subtasks_are_told_with_memory_and_without(tmp_path):
+    timed = outcome(1, True, True, quickest=12.5, seconds={"driving": 3.0, "turning": 1.0})
+    result = result_of(tmp_path, (1, timed))
     assert result.metrics["sct.memory"] == pytest.approx(0.25)
     assert result.metrics["time_share.turning.memory"] == pytest.approx(0.25)
-    assert len(result.tables[-1].rows) == 1
+    (times,) = [table for table in result.tables if table.title == "Where the seconds go"]
+    assert len(times.rows) == 1
 
 
-def test_one_memory_alone_makes_no_difference():
-    metrics = result_of([subtask(1, 1, True, True)], 1.0).metrics
+def test_one_memory_alone_makes_no_difference(tmp_path):
+    metrics = result_of(tmp_path, (1, outcome(1, True, True))).metrics
     assert metrics["sr"] == 1.0 and "spl.memory_minus_none" not in metrics
 
 

@@ -13,7 +13,7 @@ from lodestar.mapping.instances.records import InstanceDelta, Observation
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import Detection, ImageBox
 from lodestar_eval.instance_metrics import IdentityWatch
-from lodestar_eval.instance_runs import Building, Noise, Variant
+from lodestar_eval.instance_runs import Building, Variant
 from lodestar_eval.lookalikes import lookalike_room
 from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
 from lodestar_eval.simulated_robot import SimulatedRobot
@@ -59,7 +59,7 @@ def test_an_object_that_another_has_swallowed_is_a_merge():
 def test_the_same_tour_with_and_without_features(monkeypatch):
     """Each map gets its own features, and only the one with the truth gets vectors of the true objects."""
     variants = [Variant("masks", feature) for feature in ("none", "histogram", "truth")]
-    building = Building(lookalike_room("colored", 1), 1, Noise(), variants)
+    building = Building(lookalike_room("colored", 1), 1, variants)
     for _, frame in zip(range(6), building.tour.frames()):
         building._take(frame)
     models = {

@@ -123,6 +123,6 @@ def test_the_robot_answers_by_the_picture_what_its_text_does_not_tell(recording)
     plain = own.answer_all(memory, asked, "full")
     assert not any(answer.known and answer.words for answer in plain)
     right = [answer for answer, thing in zip(seen, known) if answer.words == {thing.material}]
-    wrong = [answer for answer in seen if answer.details["seen"] and answer not in right]
+    wrong = [answer for answer in seen if answer.seen and answer not in right]
     assert len(right) >= 0.5 * len(known) and not wrong
     assert all("A model sees this" in answer.text for answer in right)

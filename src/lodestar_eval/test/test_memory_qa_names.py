@@ -28,7 +28,7 @@ def _recording(world, split):
     scene = SceneMirror()
     ids = np.unique(mask[mask > 0]).tolist()
     scene.set_regions([Region(i, "living room", 0.5, 10.0, np.zeros(2)) for i in ids], rooms)
-    stream = Stream(SimpleNamespace(), (), (), SimpleNamespace(), scene, None)
+    stream = Stream((), (), SimpleNamespace(), scene, None)
     return Recording("office", 1, world, stream, ())
 
 

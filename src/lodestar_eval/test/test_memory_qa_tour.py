@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 import math
 from dataclasses import replace
 
@@ -13,7 +15,6 @@ from small_building import BIN, TOUR, small_world
 from lodestar.models.phrases import PhraseBook
 from lodestar.storage.private import UnsafeFolder
 from lodestar_eval.__main__ import main
-from lodestar_eval.benchmarks import memory_qa
 from lodestar_eval.memory_qa import tours
 from lodestar_eval.memory_qa.answerer import OwnAnswerer
 from lodestar_eval.memory_qa.happenings import HAPPENING_ASIDE, HappeningConfig, with_timed_events
@@ -21,6 +22,7 @@ from lodestar_eval.memory_qa.recording import DRIVE, TURN
 from lodestar_eval.memory_qa.route import LONG_TOUR, laps, timeline
 from lodestar_eval.memory_qa.tours import tour_of
 from lodestar_eval.memory_qa.truth import TourTruth
+from lodestar_eval.studies import memory_qa
 from lodestar_eval.tour import Tour
 from lodestar_sim.worlds.truth import truth_of
 
@@ -197,7 +199,7 @@ def test_bad_options_are_refused_in_words(arguments, said, tmp_path, capsys):
     assert said in capsys.readouterr().err
 
 
-def test_the_benchmark_tells_a_table_of_its_rows(recorded, tmp_path, monkeypatch, capsys):
+def test_the_benchmark_tells_a_table_of_its_rows(recorded, tmp_path, monkeypatch):
     recording, folder = recorded
     monkeypatch.setattr(tours, "tour_of", lambda *given, **named: recording)
     from lodestar_eval.memory_qa import question_set
@@ -211,8 +213,11 @@ def test_the_benchmark_tells_a_table_of_its_rows(recorded, tmp_path, monkeypatch
         ["memory-qa", "--worlds", "office", "--seeds", "1", "--out", str(tmp_path), "--tours", str(folder)]
     )
     assert status == 1  # with six questions after a short tour, the robot's own rows miss their bars
-    said = capsys.readouterr().out
-    assert "office 1: oracle 6 of 6" in said
-    assert (tmp_path / "answers.csv").exists() and (tmp_path / "risk_coverage.png").exists()
-    assert "| oracle | 1 | 1 |" in (tmp_path / "memory-qa.md").read_text(encoding="utf-8")
+    with open(tmp_path / "memory_qa.csv", encoding="utf-8") as file:
+        lines = [line for line in csv.DictReader(file) if line["row"] == "oracle"]
+    assert len(lines) == 6 and all(line["right"] == "1" for line in lines)
+    assert (tmp_path / "risk_coverage.png").exists()
+    assert "| oracle | 1.000 (0.54 to 1.00) |" in (tmp_path / "memory-qa.md").read_text(encoding="utf-8")
+    metrics = json.loads((tmp_path / "memory-qa.json").read_text(encoding="utf-8"))["metrics"]
+    assert metrics["sr.all.oracle"] == 1.0 and metrics["tour.things.office.1"] > 0.0
     assert set(memory_qa.RESERVED_SEEDS) == {11, 12, 13}

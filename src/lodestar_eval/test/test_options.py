@@ -7,8 +7,9 @@ import argparse
 import pytest
 
 from lodestar.selection.config import SelectionConfig
-from lodestar_eval.benchmarks import episodes, lifelong
+from lodestar_eval.benchmarks import episodes
 from lodestar_eval.options import positive_int, positive_seconds, seed_list, selection_of
+from lodestar_eval.studies import lifelong
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from lodestar_eval.benchmarks.people import _result
-from lodestar_eval.people_trials import BEGIN, LEAVE, PeopleTrial, people_world
+from lodestar_eval.people_trials import BEGIN, LEAVE, people_world
+from lodestar_eval.studies.people import BENCHMARK
 from lodestar_sim.worlds import world_from_spec
 
-GOOD = PeopleTrial(1, 1.2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 1.3, 20.0, 0.0, 0.0, 15.0, 80.0)
+GOOD = {
+    "arm": "kept", "met": True, "tracks": 4, "in_map": 0, "surfaces": 0, "cells": 0, "contacts": 0, "own": 0,
+    "their": 0, "touched": 0, "nearest_m": 1.3, "moving_s": 20.0, "near_s": 0.0, "roomy_s": 0.0, "metres": 15.0,
+}  # fmt: skip
 
 
 def test_walkers_come_walk_and_leave_the_same_for_the_same_seed():
@@ -24,8 +25,9 @@ def test_walkers_come_walk_and_leave_the_same_for_the_same_seed():
 
 def test_bars_fail_for_a_person_in_the_map_a_contact_and_coming_near():
     def missed(**changes):
-        return [bar.name for bar in _result([replace(GOOD, **changes)], [GOOD]).bars if not bar.holds]
+        rows = [GOOD | changes, GOOD | {"arm": "plain"}]
+        return [bar.name for bar in BENCHMARK.result(rows).bars if not bar.holds]
 
     assert missed() == []
-    assert len(missed(entities=1)) == len(missed(instances=1)) == len(missed(contacts=1)) == 1
-    assert len(missed(near=5.0, roomy=2.0)) == 1
+    assert len(missed(in_map=1)) == len(missed(contacts=1)) == len(missed(met=False)) == 1
+    assert len(missed(near_s=5.0, roomy_s=2.0)) == 1

@@ -241,8 +241,8 @@ def test_one_row_keeps_the_files_where_they_were():
 
 
 def test_apartments_and_offices_are_the_default_of_both_searches(tmp_path):
-    from lodestar_eval.benchmarks import lifelong
     from lodestar_eval.benchmarks.episodes import _planned
+    from lodestar_eval.studies import lifelong
 
     parsers = [argparse.ArgumentParser(), argparse.ArgumentParser()]
     for parser, benchmark in zip(parsers, (BENCHMARK, lifelong.BENCHMARK)):

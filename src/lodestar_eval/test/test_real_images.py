@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lodestar.assembly import parts
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.found_things import FoundThing, segmented
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.scene.records import Entity
 from lodestar_eval.__main__ import EXIT_USAGE, main
-from lodestar_eval.real_images import detecting
 from lodestar_eval.real_images.labels import (
     STEP,
     BadLabels,
@@ -150,15 +150,15 @@ class FakeDetector:
     def __init__(self, config):
         del config
 
-    def detect(self, frame):
-        near = np.argwhere((frame.depth > 0) & (frame.depth < 1.5))
+    def detect(self, stamp, rgb, aligned):
+        near = np.argwhere((aligned.depth > 0) & (aligned.depth < 1.5))
         (top, left), (bottom, right) = near.min(axis=0), near.max(axis=0)
         box = ImageBox(int(left), int(top), int(right - left + 1), int(bottom - top + 1))
-        return segmented(frame.stamp, frame.depth.shape, [FoundThing("suitcase", 0.9, box)], "fake", 60)
+        return segmented(stamp, rgb.shape[:2], [FoundThing("suitcase", 0.9, box)], "fake", 60)
 
 
 def test_a_recording_goes_through_the_whole_chain(kitchen, monkeypatch):
-    monkeypatch.setattr(detecting, "RoomDetector", FakeDetector)
+    monkeypatch.setattr(parts, "color_detector", FakeDetector)
     out = kitchen / "out"
     status = main(["real-images", "--data", str(kitchen), "--out", str(out)])
     report = json.loads((out / "real-images.json").read_text())["metrics"]
@@ -176,7 +176,7 @@ def test_bad_input_is_told_with_what_to_do(kitchen, capsys, monkeypatch, fault):
             file.unlink()
         wanted = "no frame-NNNNNN.depth.png"
     elif fault == "no colour":
-        monkeypatch.setattr(detecting, "RoomDetector", FakeDetector)
+        monkeypatch.setattr(parts, "color_detector", FakeDetector)
         for file in kitchen.glob("*.jpg"):
             file.unlink()
         wanted = "colour: 20"

@@ -14,12 +14,12 @@ from lodestar.agent.facts.errors import ErrorCode
 from lodestar.agent.loop.machine import PartKinds
 from lodestar.worldmodel.outcomes import Cause
 from lodestar_eval.ablations import ROW_KINDS
-from lodestar_eval.benchmarks.recovery import BENCHMARK, ROWS
-from lodestar_eval.recovery_runs import FULL, NO_EVENT, ROW_CHANGES, Job, RecoveryRun, judge, settings_of
+from lodestar_eval.recovery_runs import judge, variant
 from lodestar_eval.recovery_scenarios import CAUSES, scenario_of
-from lodestar_eval.recovery_tables import result_of
 from lodestar_eval.recovery_trips import NEAREST, SHORTEST, Trip, length_of, trip_of
 from lodestar_eval.registry import BadOptions
+from lodestar_eval.settings import EpisodeSettings
+from lodestar_eval.studies.recovery import BENCHMARK, FULL, NO_EVENT, ROWS
 from lodestar_sim.worlds.checks import check_world
 from lodestar_sim.worlds.truth import truth_of
 
@@ -127,9 +127,8 @@ def _flat(config: object, name: str = "") -> dict[str, object]:
 @pytest.mark.parametrize("row", ROWS)
 def test_each_row_switches_off_what_it_names_and_nothing_else(row):
     def settings(name: str) -> dict[str, object]:
-        return _flat(settings_of(Job(1, (name,), CAUSES, 300.0, 0.06, None), name).robot)
+        return _flat(variant(EpisodeSettings(), name).robot)
 
-    assert row in ROW_CHANGES
     kinds, own = ROW_KINDS[row], PartKinds()
     assert {f.name for f in fields(own) if getattr(kinds, f.name) is not getattr(own, f.name)} == SWITCHED[
         row
@@ -149,9 +148,10 @@ def test_each_row_switches_off_what_it_names_and_nothing_else(row):
 
 
 def _recorded(seed: int, row: str, cause: str, success: bool, diagnoses=(), recoveries=(), lost=math.nan):
-    return RecoveryRun(
-        "office", seed, row, cause, success, "", 0, 40.0, 10.0, 0, diagnoses, recoveries, lost, lost / 2.0
-    )
+    return {
+        "seed": seed, "row_name": row, "cause": cause, "success": success, "diagnoses": " ".join(diagnoses),
+        "recoveries": " ".join(recoveries), "lost_s": lost, "lost_m": lost / 2.0,
+    }  # fmt: skip
 
 
 DOOR, MOVED = Cause.DOOR_CLOSED.value, Cause.TARGET_MOVED.value
@@ -168,7 +168,7 @@ def test_the_numbers_are_counted_by_hand():
         _recorded(1, "blind_retry", DOOR, False),
         _recorded(2, "blind_retry", DOOR, True),
     ]
-    result = result_of(found, 1.0)
+    result = BENCHMARK.result(found)
     metrics = result.metrics
     assert metrics["tsr.full"] == 0.75 and metrics[f"tsr.{DOOR}.full"] == 1.0
     assert metrics["tsr.blind_retry"] == 0.5
@@ -179,9 +179,9 @@ def test_the_numbers_are_counted_by_hand():
     assert metrics["lost_s.full"] == 10.0
     assert metrics["tsr_over.blind_retry"] == 0.5  # one of the two pairs differs
     assert metrics["tsr_over.blind_retry_low"] == 0.0 and metrics["tsr_over.blind_retry_high"] == 1.0
-    side_by_side, confusion = result.tables[1:3]
-    assert [line[0] for line in side_by_side.rows] == [FULL, "blind_retry"]
-    assert side_by_side.rows[1][-1].startswith("+0.500 (0.000 to 1.000)")
+    by_row, by_cause, confusion = (result.tables[k] for k in (0, 1, -1))
+    assert [line[0] for line in by_row.rows] == [FULL, "blind_retry"]
+    assert by_cause.rows[0][:4] == (DOOR, FULL, "2", "1.000 (0.16 to 1.00)")
     row = next(line for line in confusion.rows if line[0] == DOOR)
     assert row[confusion.columns.index(DOOR)] == "1" and row[confusion.columns.index("UNKNOWN")] == "1"
     assert "none" in confusion.columns

@@ -33,15 +33,14 @@ def task(world):
 
 def test_the_reference_finds_the_target_and_repeats_itself(world, task):
     first, second = (ReferenceSearcher(world, task, 5).run() for _ in range(2))
-    assert first.success and 0.0 < first.spl <= 1.0
+    assert first.success and first.path_length > 0.0
     assert first.path_length >= first.shortest - 0.5 and first.goals >= 1
     assert first.path_length == second.path_length
-    assert ((first.path[:, :2] - np.array(task.start)[:2]) ** 2).sum(axis=1).max() > 0.0
 
 
 def test_the_reference_gives_up_at_its_time_limit(world, task):
     found = ReferenceSearcher(world, task, 5, ReferenceConfig(time_limit=1.0)).run()
-    assert not found.success and found.spl == 0.0 and found.duration <= 1.5
+    assert not found.success and found.duration <= 1.5
 
 
 def test_sight_has_a_direction_a_range_and_walls(world, task):

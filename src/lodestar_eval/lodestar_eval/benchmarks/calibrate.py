@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import yaml
+from scipy.special import logsumexp
 
 from lodestar_eval.options import positive_int
 from lodestar_eval.referit import BadData, load_rooms
@@ -54,13 +55,10 @@ def likelihood(cases: list[_Case], table: PredicateTable) -> float:
     total = 0.0
     for case in cases:
         candidates = score_pool(case.graphs, replace(case.pool, table=table))
-        scores = np.array([c.score for c in candidates]) / _TEMPERATURE
-        of_target = [k for k, c in enumerate(candidates) if c.entity_id == case.target]
-        if not of_target:
-            total += np.log(1e-3)
-            continue
-        odds = np.exp(scores - scores.max())
-        total += np.log(max(float(odds[of_target[0]] / odds.sum()), 1e-3))
+        scores = {one.entity_id: one.score / _TEMPERATURE for one in candidates}
+        known = case.target in scores
+        chance = np.exp(scores[case.target] - logsumexp([*scores.values()])) if known else 0.0
+        total += np.log(max(float(chance), 1e-3))
     return total / max(len(cases), 1)
 
 

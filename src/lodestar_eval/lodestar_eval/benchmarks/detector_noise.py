@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -45,11 +45,11 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     from lodestar.perception.frames import DetectorUnavailable
     from lodestar.perception.measured_noise import EVIDENCE_LEAST
     from lodestar.perception.onnx_detector import OnnxDetector
-    from lodestar_eval.benchmarks.real_images import open_labelled
     from lodestar_eval.coco_labels import COCO_OF, coco_class
     from lodestar_eval.detector_fit import fit, fit_evidence
     from lodestar_eval.detector_sights import Sights, judged, recorded, rendered
     from lodestar_eval.real_images.robot import robot_config
+    from lodestar_eval.studies.real_images import open_labelled
     from lodestar_sim.worlds import WorldError, world_from_spec
 
     room, recording = open_labelled(options.data, options.labels)
@@ -103,13 +103,8 @@ def _result(fitted: Fitted, real: Sights, simulated: Sights) -> Result:
     metrics = {name: record[name] for name in ("lasting", "shift", "wrong", "strays", "stray_shift")}
     metrics["real.recall"] = _recall(real.things)
     metrics["rendered.recall"] = _recall(simulated.things)
-    metrics["rendered.outside_named"] = mean(
-        [
-            float(sight.score > 0.0)
-            for sight in simulated.things
-            if not sight.kind and sight.size >= _LEAST_SIZE
-        ]
-    )
+    outside = [one for one in simulated.things if not one.kind and one.size >= _LEAST_SIZE]
+    metrics["rendered.outside_named"] = mean([float(one.score > 0.0) for one in outside])
     metrics["strays_again"] = mean([float(stray.again) for stray in simulated.strays])
     return Result(
         metrics,
@@ -128,7 +123,7 @@ def _result(fitted: Fitted, real: Sights, simulated: Sights) -> Result:
     )
 
 
-def _recall(things: list[Sight] | tuple[Sight, ...]) -> float:
+def _recall(things: Sequence[Sight]) -> float:
     """Return the share of objects, among the detector's classes, that are detected with the right label."""
     named = (sight for sight in things if sight.kind and sight.size >= _LEAST_SIZE)
     return mean([float(sight.found == sight.kind) for sight in named])
@@ -137,18 +132,16 @@ def _recall(things: list[Sight] | tuple[Sight, ...]) -> float:
 def _bins(fitted: Fitted) -> Table:
     record = fitted.record
     far = [*record["distances"][1:], None]
-    columns = ["size, pixels"]
-    for low, high in zip(record["distances"], far):
-        columns.append(f"{low:g} m and more" if high is None else f"{low:g} to {high:g} m")
-    rows = []
-    for number, size in enumerate(record["sizes"]):
-        cells = []
-        for chance, sights, hits in zip(record["recall"][number], fitted.sights[number], fitted.hits[number]):
-            cells.append(f"{chance:.2f} ({hits} of {sights})")
-        rows.append((f"from {size:g}", *cells))
-    return Table(
-        "Recall by size and distance, each class alike (hits of sights)", tuple(columns), tuple(rows)
-    )
+    columns = [
+        f"{low:g} m and more" if high is None else f"{low:g} to {high:g} m"
+        for low, high in zip(record["distances"], far)
+    ]
+    rows = [
+        (f"from {size:g}", *(f"{chance:.2f} ({hit} of {seen})" for chance, hit, seen in zip(*bins)))
+        for size, *bins in zip(record["sizes"], record["recall"], fitted.hits, fitted.sights)
+    ]
+    title = "Recall by size and distance, each class alike (hits of sights)"
+    return Table(title, ("size, pixels", *columns), tuple(rows))
 
 
 def _kinds(title: str, sights: Sights) -> Table:
@@ -156,15 +149,13 @@ def _kinds(title: str, sights: Sights) -> Table:
     for kind in sorted({sight.kind for sight in sights.things}):
         own = [sight for sight in sights.things if sight.kind == kind and sight.size >= _LEAST_SIZE]
         if own:
-            named = [sight for sight in own if sight.score > 0.0]
-            wrong = mean([float(sight.found != kind) for sight in named]) if named else float("nan")
+            wrong = [float(sight.found != kind) for sight in own if sight.score > 0.0]
             size = float(np.median([sight.size for sight in own]))
             right = f"{_recall(own):.2f}" if kind else ""
-            wrong_text = f"{wrong:.2f}" if np.isfinite(wrong) else ""
+            wrong_text = f"{mean(wrong):.2f}" if wrong else ""
             rows.append((kind or "outside of COCO", str(len(own)), f"{size:.0f}", right, wrong_text))
-    return Table(
-        title, ("class", "sights", "median size, pixels", "recall", "of detections wrong"), tuple(rows)
-    )
+    names = ("class", "sights", "median size, pixels", "recall", "of detections wrong")
+    return Table(title, names, tuple(rows))
 
 
 BENCHMARK = Benchmark(

@@ -159,11 +159,7 @@ class OwnAnswerer:
             confidence=found.confidence,
             evidence=tuple(_evidence(m, answerer.tools.scene) for m in memories.values()),
             text=found.sentence,
-            details={
-                "kind": question.kind.name,
-                "confidence": question.confidence,
-                "seen": any(p.text == "seen by a model" for p in found.proof),
-            },
+            seen=any(p.text == "seen by a model" for p in found.proof),
         )
 
     def _embed(self, phrases: Sequence[str]) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -104,7 +104,7 @@ class Answer:
     confidence: float = 0.0
     evidence: tuple[Evidence, ...] = ()
     text: str = ""
-    details: dict[str, Any] = field(default_factory=dict)  # further values for the CSV
+    seen: bool = False  # whether a model's look at a picture proves it
 
 
 class Answerer(Protocol):

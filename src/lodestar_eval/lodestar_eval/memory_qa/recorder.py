@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -44,18 +43,11 @@ def record(
     noise: NoiseConfig = NOISES["mild"],
 ) -> Recording:
     """Return the recording of a tour along `laps` through the world. noise: perception errors."""
-    began = time.perf_counter()
     tour = Tour(world, seed, config, laps(world, config))
     recorder = _Recorder(tour, seed, phrases, keyframe_folder, noise)
     for moment in tour.moments():
         recorder.take(moment)
-    measured = {
-        "seconds": time.perf_counter() - began,
-        "rejected": float(recorder.chain.rejected.total()),
-        "collisions": float(tour.simulator.collisions),
-        "stops": float(recorder.stops),
-    }
-    return Recording(spec, seed, world, recorder.stream(), tuple(recorder.glances), measured)
+    return Recording(spec, seed, world, recorder.stream(), tuple(recorder.glances))
 
 
 class _Recorder:
@@ -74,7 +66,6 @@ class _Recorder:
         self._regions: dict[int, Region] = {}
         self._next_keyframe = 0.0
         self.glances: list[Glance] = []
-        self.stops = 0
         self._steps: list[TourStep] = []
         self._deeds: list[Deed] = []
 
@@ -118,7 +109,6 @@ class _Recorder:
             [],
             (),
         )  # a changed mirror has a new regions mapping
-        self.stops = moment.stops
         kind = TURN if moment.turning else DRIVE
         if self._deeds and self._deeds[-1].kind == kind:
             self._deeds[-1] = Deed(kind, self._deeds[-1].start, frame.stamp)
@@ -152,11 +142,8 @@ class _Recorder:
 
     def stream(self) -> Stream:
         """Return the recorded stream."""
-        camera = self._tour.simulator.config.sensors.camera.pinhole(
-            self._tour.config.width, self._tour.config.height
-        )
         mirror = self.chain.mirror.snapshot()
-        return Stream(camera, tuple(self._steps), tuple(self._deeds), self.chain.grid, mirror, self._folder)
+        return Stream(tuple(self._steps), tuple(self._deeds), self.chain.grid, mirror, self._folder)
 
 
 def glance_of(seen: TourFrame, pose: np.ndarray) -> Glance:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.store import KeyframeConfig, KeyframeStore
 from lodestar.perception.frames import ImageBox
@@ -75,7 +74,6 @@ class Stream:
     keyframe_folder: folder of the kept images; open it with `keyframes()`.
     """
 
-    camera: PinholeCamera
     steps: tuple[TourStep, ...]
     deeds: tuple[Deed, ...]
     grid: OccupancyGrid2D
@@ -125,5 +123,3 @@ class Recording:
     world: World
     stream: Stream
     glances: tuple[Glance, ...]
-    # of the recording process: seconds, rejected frames
-    measured: dict[str, float] = field(default_factory=dict)

@@ -24,8 +24,6 @@ class Row:
     same `maker` share one memory.
     """
 
-    name: str
-    summary: str
     maker: Maker
     rule: str
 
@@ -53,17 +51,14 @@ def _oracle(recording: Recording, questions: Sequence[Question]) -> Answerer:
 
 
 ROWS: dict[str, Row] = {
-    row.name: row
-    for row in (
-        Row(FULL, "ours, with the scene and its relations", _own, FULL),
-        Row(OURS, "six captions by Information Bottleneck", _own, "ours"),
-        Row(OURS_WITHOUT_IB, "ours, every relevant primitive a cluster of its own", _own, "without_ib"),
-        Row(COSINE, "the six captions most alike (ReMEmbR's way)", _own, "cosine"),
-        Row(OBJECT_CAPTIONS, "captions of single things (OpenGraph's way)", _own, "object_captions"),
-        Row(MMR, "maximal marginal relevance", _own, "mmr"),
-        Row(TIME_STRATIFIED, "the best caption of each sixth of the time", _own, "time_stratified"),
-        Row(EYES, "full, with a model that looks at the memory's pictures", _looking, EYES),
-        Row(CHANCE, "guesses among what was seen; knows the kind of the answer", _guesser, CHANCE),
-        Row(ORACLE, "knows the gold", _oracle, ORACLE),
-    )
+    FULL: Row(_own, FULL),  # ours, with the scene and its relations
+    OURS: Row(_own, "ours"),  # six captions by Information Bottleneck
+    OURS_WITHOUT_IB: Row(_own, "without_ib"),  # every relevant primitive a cluster of its own
+    COSINE: Row(_own, "cosine"),  # the six captions most alike (ReMEmbR's way)
+    OBJECT_CAPTIONS: Row(_own, "object_captions"),  # captions of single objects (OpenGraph's way)
+    MMR: Row(_own, "mmr"),  # maximal marginal relevance
+    TIME_STRATIFIED: Row(_own, "time_stratified"),  # the best caption of each sixth of the time
+    EYES: Row(_looking, EYES),  # full, with a model that looks at the memory's pictures
+    CHANCE: Row(_guesser, CHANCE),  # guesses among what was seen; knows the kind of the answer
+    ORACLE: Row(_oracle, ORACLE),  # knows the gold answer
 }

@@ -91,11 +91,8 @@ _FORM = (
 def _things(records: list[dict[str, Any]]) -> tuple[LabelledThing, ...]:
     found = []
     for record in records:
-        label, low, high = (
-            str(record["label"]),
-            np.array(record["min"], float),
-            np.array(record["max"], float),
-        )
+        label = str(record["label"])
+        low, high = np.array(record["min"], float), np.array(record["max"], float)
         if not label.strip() or low.shape != (3,) or high.shape != (3,) or not (low < high).all():
             raise ValueError(f"{label!r} has no box: min must be below max in x, y and z")
         found.append(LabelledThing(label.strip(), low, high, str(record.get("note", ""))))

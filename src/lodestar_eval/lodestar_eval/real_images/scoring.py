@@ -10,7 +10,9 @@ from scipy.optimize import linear_sum_assignment
 
 from lodestar.models.kinship import same_kind
 from lodestar.scene.records import Entity
+from lodestar_eval.metrics import mean, share
 from lodestar_eval.real_images.labels import LabelledRoom, LabelledThing
+from lodestar_eval.study import percentile
 
 # m, greatest distance of an entity's centre from the labelled box of its object; the bar on positions
 REACH = 0.25
@@ -57,19 +59,18 @@ class RoomScore:
         """Return shares, counts, and metres; NaN without data."""
         counted = self.counted
         found = [row for row in counted if row.entity is not None]
-        errors, gaps = np.array([row.error for row in found]), np.array([row.gap for row in found])
-        nothing = not found
+        errors = [row.error for row in found]
         return {
             "things": float(len(counted)),
-            "found": len(found) / len(counted) if counted else float("nan"),
+            "found": share(len(found), len(counted)),
             "doubled": float(sum(len(row.doubled) for row in self.rows)),
             "false": float(len(self.false)),
             "unsure": float(len(self.unsure)),
             "beyond": float(len(self.beyond)),
-            "place_error_m": float("nan") if nothing else float(errors.mean()),
-            "place_error_median_m": float("nan") if nothing else float(np.median(errors)),
-            "place_error_worst_m": float("nan") if nothing else float(errors.max()),
-            "place_gap_m": float("nan") if nothing else float(gaps.mean()),
+            "place_error_m": mean(errors),
+            "place_error_median_m": percentile(50)(errors),
+            "place_error_worst_m": max(errors, default=float("nan")),
+            "place_gap_m": mean([row.gap for row in found]),
         }
 
 

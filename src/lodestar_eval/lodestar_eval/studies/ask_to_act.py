@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from lodestar_eval.finished_parts import FinishedParts
 from lodestar_eval.metrics import cluster_interval, mean, paired_difference, share, share_interval
-from lodestar_eval.options import add_parts_option, add_search_options
+from lodestar_eval.options import add_search_options
 from lodestar_eval.registry import BadOptions, Table
 from lodestar_eval.study import Limit, Number, Row, Rows, Study, Whole, buildings, count
 
@@ -31,32 +30,33 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="asks three questions more that need a picture, each without and with a model that looks",
     )  # fmt: skip
     parser.add_argument("--only-visual", action="store_true", help="with --eyes: asks these three alone")
-    add_parts_option(parser)
 
 
 def _cases(options: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
+    from lodestar_eval.ask_to_act import CASES, VISUAL_COUNT
+
     if options.only_visual and not options.eyes:
         raise BadOptions("--only-visual is of the questions of --eyes; give both")
     for world, seed, settings in buildings(options):
-        parts = FinishedParts(options.parts, (world, settings))
-        yield world, seed, settings, not options.only_visual, options.eyes, parts
+        for number in range(len(CASES) if not options.only_visual else 0):
+            yield world, seed, settings, False, number, False
+        for number in range(VISUAL_COUNT if options.eyes else 0):
+            for eyes in (False, True):
+                yield world, seed, settings, True, number, eyes
 
 
-def _measure(
-    spec: str, seed: int, settings: Any, others: bool, visual: bool, parts: FinishedParts
-) -> Iterator[Row]:
-    """Yield a row per question; none if a kind of question cannot be made in the building."""
-    from lodestar_eval.ask_to_act import VISUAL, runs_of
+def _measure(*case: Any) -> Iterator[Row]:
+    """Yield the row of a question; none if a kind of question cannot be made in the building."""
+    from lodestar_eval.ask_to_act import VISUAL, run
 
-    for name, run in runs_of(spec, seed, settings, others, visual):
-        one = parts.part(name, run)
-        group = "there" if one.question.is_there else "absent"
-        yield one.row() | {
-            "_right": one.is_right, "_unanswered": one.said is None, "_spl": one.spl,
-            "_path": one.path_length, "_duration": one.duration,
-            "_sct": one.sct, "_seconds": dict(one.seconds), "_seen_after": one.seen_after,
-            "_group": "visual" if one.question.case == VISUAL else group,
-        }  # fmt: skip
+    one = run(*case)
+    group = "there" if one.question.is_there else "absent"
+    yield one.row() | {
+        "_right": one.is_right, "_unanswered": one.said is None, "_spl": one.spl,
+        "_path": one.path_length, "_duration": one.duration,
+        "_sct": one.sct, "_seconds": dict(one.seconds), "_seen_after": one.seen_after,
+        "_group": "visual" if one.question.case == VISUAL else group,
+    }  # fmt: skip
 
 
 def _intervals(rows: Rows) -> dict[str, float]:

@@ -76,13 +76,12 @@ def _measured(kind: str, uri: str, scratch: Path, options: Any) -> Iterator[Row]
     from lodestar_eval.erasure_trial import erasure
     from lodestar_eval.memory_trial import Trial, kill_owner, measure
 
-    killed, progress = scratch / f"{kind}-killed", lambda line: None
-    deaths = kill_owner(killed, kind, uri, options.kills, options.seed, progress)
-    yield {name: getattr(deaths, name) for name in ("acknowledged", *_DEATHS)} | {"_kills": options.kills}
+    deaths = kill_owner(scratch / f"{kind}-killed", kind, uri, options.kills, options.seed)
+    yield deaths | {"_kills": options.kills}
     _drop(uri)
     if kind != "milvus":  # the files of a Milvus server cannot be searched
         erased = scratch / f"{kind}-erased"
-        done = erasure(erased, kind, options.forgotten, options.erasures, options.seed, progress)
+        done = erasure(erased, kind, options.forgotten, options.erasures, options.seed)
         yield {"forgotten": done.forgotten, "found": done.found, "_erasures": options.erasures}
     for size, span, records, most in _sizes(options):
         at, data = str(scratch / f"{kind}-{size}"), os.environ.get("LODESTAR_DATA", "")

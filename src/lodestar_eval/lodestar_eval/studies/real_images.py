@@ -1,27 +1,27 @@
-"""Benchmark: the robot's pipeline on real images: objects found, duplicated and false, against labels by a person."""
+"""Study: the robot's pipeline on real images: objects found, duplicated and false, against labels by a person."""
 
 from __future__ import annotations
 
 import argparse
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lodestar_eval.options import data_folder, positive_int
-from lodestar_eval.registry import BadOptions, Benchmark, Result
+from lodestar_eval.registry import BadOptions
+from lodestar_eval.study import Limit, Row, Study, Whole, titled_tables
 
 if TYPE_CHECKING:
+    from lodestar_eval.real_images.detecting import Sightings
     from lodestar_eval.real_images.labels import LabelledRoom
-    from lodestar_eval.real_images.report import Sightings
     from lodestar_eval.real_images.robot import RecordedRobot
     from lodestar_eval.recordings import Recording
 
-# least pixels and frames of an object that count as seen; as in `instance_truth`
-_SEEN_PIXELS, _SEEN_FRAMES = 200, 3
+_SEEN_FRAMES = 3  # least frames of an object that count as seen; as in `instance_truth`
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -46,23 +46,27 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+def _cases(options: argparse.Namespace) -> list[tuple[Any, ...]]:
+    return [(data_folder(options.data, "rgbd_7scenes"), options.labels, options.every, options.model)]
+
+
+def _measure(path: Path, labels: Path | None, every: int, model: str) -> Iterator[Row]:
     from lodestar.perception.frames import DetectorUnavailable
     from lodestar_eval.phrase_book import phrase_book
     from lodestar_eval.real_images.questions import ask_all
-    from lodestar_eval.real_images.report import result_of
+    from lodestar_eval.real_images.report import rows_of
     from lodestar_eval.real_images.robot import RecordedRobot, robot_config
     from lodestar_eval.real_images.scoring import score
 
-    room, recording = open_labelled(options.data, options.labels)
-    config, book = robot_config(options.model), phrase_book()
+    room, recording = open_labelled(path, labels)
+    config, book = robot_config(model), phrase_book()
     with tempfile.TemporaryDirectory(prefix="real-images-") as place:
         robots = {name: RecordedRobot(config, book, Path(place) / name) for name in ("all", "odd", "even")}
         try:
-            sightings, taken = _walk(robots, room, recording, options.every, progress)
+            sightings = _walk(robots, room, recording, every)
         except DetectorUnavailable as error:
             raise BadOptions(str(error)) from error
-        if not taken:
+        if not sightings.taken:
             lost = ", ".join(f"{reason}: {count}" for reason, count in recording.skipped.items())
             raise BadOptions(
                 f"{recording.name}: none of its frames can be used ({lost or 'there are none'}): each needs depth, "
@@ -70,26 +74,24 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
             )
         for robot in robots.values():
             robot.finish()
-        in_view = [frames >= _SEEN_FRAMES for frames in sightings.frames]
-        scored = score(room, in_view, robots["all"].entities)
+        scored = score(room, [frames >= _SEEN_FRAMES for frames in sightings.frames], robots["all"].entities)
         questions = ask_all(robots["all"], room, scored)
         halves = robots["odd"].entities, robots["even"].entities
         for robot in robots.values():
             robot.close()
     unused = Counter(recording.skipped) + Counter(robots["all"].rejected)
-    return result_of(room, taken, unused, sightings, scored, halves, questions)
+    yield from rows_of(unused, sightings, scored, halves, questions)
 
 
-def open_labelled(path: Path | None, labels: Path | None) -> tuple[LabelledRoom, Recording]:
+def open_labelled(path: Path, labels: Path | None) -> tuple[LabelledRoom, Recording]:
     """Return a room's labels, and its recording in their map frame. Raises BadOptions.
 
-    path: None = the default recording. labels: None = the labels that fit the recording.
+    labels: None = the labels that fit the recording.
     """
     from lodestar_eval.real_images.labels import BadLabels, known_rooms, read_room
     from lodestar_eval.recording_sources import open_recording
     from lodestar_eval.recordings import BadRecording
 
-    path = data_folder(path, "rgbd_7scenes")
     try:
         open_recording(path)
         rooms = known_rooms()
@@ -114,6 +116,7 @@ def open_labelled(path: Path | None, labels: Path | None) -> tuple[LabelledRoom,
 
 def _shows(path: Path, room: LabelledRoom) -> bool:
     """Return whether the frames in a folder show most of the labelled objects of a room."""
+    from lodestar_eval.real_images.detecting import SEEN_PIXELS
     from lodestar_eval.real_images.labels import STEP, FramePoints
     from lodestar_eval.recording_sources import open_recording
 
@@ -122,49 +125,51 @@ def _shows(path: Path, room: LabelledRoom) -> bool:
     for number, frame in enumerate(recording.frames()):
         if number % step == 0:
             points = FramePoints(frame)
-            seen |= [len(points.of(thing)) * STEP**2 >= _SEEN_PIXELS for thing in room.things]
+            seen |= [len(points.of(thing)) * STEP**2 >= SEEN_PIXELS for thing in room.things]
     return bool(seen.mean() > 0.5)
 
 
 def _walk(
-    robots: dict[str, RecordedRobot],
-    room: LabelledRoom,
-    recording: Recording,
-    every: int,
-    progress: Callable[[str], None],
-) -> tuple[Sightings, int]:
-    """Give each frame to robot "all" and, in turn, to "odd" or "even"; return sightings and frame count."""
-    from lodestar_eval.real_images.detecting import RoomDetector, hits_of
-    from lodestar_eval.real_images.labels import FramePoints
-    from lodestar_eval.real_images.report import Sightings
+    robots: dict[str, RecordedRobot], room: LabelledRoom, recording: Recording, every: int
+) -> Sightings:
+    """Give each frame to robot "all" and, in turn, to "odd" or "even"; return the sightings."""
+    from lodestar.assembly import parts
+    from lodestar.perception.frames import AlignedDepth
+    from lodestar_eval.real_images.detecting import Sightings
 
-    detector = RoomDetector(robots["all"].config.perception)
-    sightings = Sightings([0] * len(room.things), [0] * len(room.things))
-    taken = 0
+    detector, sightings = parts.color_detector(robots["all"].config.perception), Sightings(room)
     for number, frame in enumerate(recording.frames()):
         if number % every or frame.rgb is None:
             continue
-        segmented = detector.detect(frame)
-        for name in ("all", "even" if taken % 2 else "odd"):
+        segmented = detector.detect(frame.stamp, frame.rgb, AlignedDepth(frame.depth, frame.camera))
+        for name in ("all", "even" if sightings.taken % 2 else "odd"):
             robots[name].take(frame, segmented)
-        taken += 1
-        points = FramePoints(frame)
-        for index, (pixels, hit) in enumerate(hits_of(segmented, points, room.things)):
-            sightings.frames[index] += pixels >= _SEEN_PIXELS
-            sightings.hits[index] += pixels >= _SEEN_PIXELS and hit
-        for detection in segmented.detections:
-            label = detection.label
-            sightings.detections[label] = sightings.detections.get(label, 0) + 1
-        if taken % 25 == 0:
-            progress(
-                f"{taken} of {-(-len(recording) // every)} frames, {len(robots['all'].entities)} entities"
-            )
-    return sightings, taken
+        sightings.add(frame, segmented)
+    return sightings
 
 
-BENCHMARK = Benchmark(
+BENCHMARK = Study(
     "real-images",
     "Recorded real images through the robot's own chain: things found, doubled, false, and the error of place.",
     _add_options,
-    _run,
+    _cases,
+    _measure,
+    numbers=(Whole(lambda rows: rows[0]["_metrics"]),),
+    bars=(  # of the issue
+        Limit("found", 0.8, name="labelled things found, share"),
+        Limit("false_or_doubled", 2, False, "entities false or doubled"),
+        Limit("place_error_m", 0.25, False, "error of place, mean of the things found, m"),
+    ),
+    tables=titled_tables,
+    notes=(
+        "An entity is a labelled thing where both are of one kind and its middle lies within 0.25 m of the labelled "
+        "box; they are paired one to one. `place_error_m` is the mean over the things found of the distance between "
+        "the two middles, and what the bar is on; `place_gap_m` that of the entity's middle from the box. Further "
+        "entities of a thing are doubled; those where nothing of their kind was labelled are false.",
+        "Counted are the things that at least 3 frames show by 200 pixels of depth or more. Not counted are entities "
+        "at things that the labels call unsure, and those more than 0.5 m outside of all labels. `recall_per_frame` "
+        "is the share of the frames that show a thing in which a detection of its kind has its box (IoU 0.25).",
+        "`consistent`: share of the entities of two maps, one of the odd and one of the even frames, that have a twin "
+        "of their kind in the other within 0.5 m; `consistent_distance_m` between their middles.",
+    ),
 )

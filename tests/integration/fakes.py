@@ -25,11 +25,14 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, make_transform, planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.answer import AnswerOutcome
+from lodestar.perception.frames import CameraLook
+from lodestar_interfaces import msg
 from lodestar_interfaces.action import AnswerQuestion, ProposeGoal
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_to_msg, header, planar_from_msg, stamp_to_msg, transform_to_msg
 from lodestar_ros.conversions_agent import answer_to_result, request_from_goal
 from lodestar_ros.conversions_memory import outcome_to_result
+from lodestar_ros.conversions_scene import look_to_msg
 from lodestar_ros.conversions_sensors import camera_to_msg, cloud_to_msg, image_to_msg
 
 
@@ -241,9 +244,10 @@ class FakeRobot:
     """Fake robot that publishes TF, a grid, and images of a red box in front of a wall.
 
     Stamps are real time. `pose` is (x, y, yaw) in odom; map and odom are the same until `map_from_odom` changes.
+    looks: publish looks of the camera all the time, in place of `semantic_voxels`.
     """
 
-    def __init__(self, bed: Bed) -> None:
+    def __init__(self, bed: Bed, looks: bool = False) -> None:
         self.pose = (0.0, 0.0, 0.0)
         self.map_from_odom = np.eye(4)
         self.transforms = True
@@ -257,6 +261,7 @@ class FakeRobot:
         self._color = node.create_publisher(Image, "camera/color/image_raw", qos.SENSOR)
         self._depth = node.create_publisher(Image, "camera/depth/image_raw", qos.SENSOR)
         self._labels = node.create_publisher(Image, "camera/labels/image_raw", qos.SENSOR)
+        self._looks = node.create_publisher(msg.Look, "semantic_voxels/looks", qos.EVENT)
         self._table = node.create_publisher(String, "camera/labels/table", qos.EVENT)
         self._points = node.create_publisher(PointCloud2, "points", qos.SENSOR)
         self._rng = np.random.default_rng(0)
@@ -272,6 +277,8 @@ class FakeRobot:
             )
         )
         node.create_timer(0.02, self._publish_transforms)
+        if looks:
+            node.create_timer(0.2, lambda: self.look(parts=("look",)))
 
     def _publish_transforms(self) -> None:
         if self.transforms:
@@ -300,6 +307,10 @@ class FakeRobot:
         depth[window], labels[window] = 2.0, 1
         return depth, labels
 
+    def _view(self, stamp: float) -> CameraLook:
+        pose = self.map_from_odom @ planar_transform(*self.pose) @ BASE_FROM_CAMERA @ BODY_FROM_OPTICAL
+        return CameraLook(stamp, pose, CAMERA)
+
     def _seen_colours(self, labels: np.ndarray) -> np.ndarray:
         """Return an RGB image for labels (H, W), made unique by random pixels in a corner."""
         image = np.dstack([labels * 200 + 20] * 3).astype(np.uint8)
@@ -322,6 +333,7 @@ class FakeRobot:
         table = {value: {"class": "box", "caption": self.caption}}
         sent = stamp_to_msg(stamp)
         messages = {
+            "look": lambda: self._looks.publish(look_to_msg(self._view(stamp))),
             "info": lambda: self._info.publish(camera_to_msg(CAMERA, stamp, OPTICAL)),
             "table": lambda: self._table.publish(
                 String(data=json.dumps({"stamp": [sent.sec, sent.nanosec], "labels": table}))

@@ -106,7 +106,7 @@ class Street:
                         image_box=box_to_msg(box),
                     )
                 )  # fmt: skip
-        self.robot.look(stamp, parts=("info", "color") if image else ("info",))
+        self.robot.look(stamp, parts=("info", "look", "color") if image else ("look",))
         self.instances.publish(msg.InstanceArray(header=header(stamp, "map"), observations=seen))
 
     def walk(self, x, speed=0.8):

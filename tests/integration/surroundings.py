@@ -103,7 +103,7 @@ class World:
 
     def __init__(self, bed, processes, log):
         self.bed, self.processes, self.log = bed, processes, log
-        self.robot = bed.on_executor(lambda: FakeRobot(bed))
+        self.robot = bed.on_executor(lambda: FakeRobot(bed, looks=True))
         self.nav = bed.on_executor(lambda: FakeNav2(bed))
         self.experts = bed.on_executor(lambda: {name: FakeExpert(bed, name) for name in EXPERTS})
         self.revision = 0

@@ -76,7 +76,7 @@ class Flat:
             for i, one in self.known.items()
         ]
         self.instances.publish(msg.InstanceArray(header=header(stamp, "map"), observations=seen))
-        self.robot.look(parts=("info",))
+        self.robot.look(parts=("look",))
 
     def until(self, condition, what):
         wait_for(lambda: condition() or self.see(), lambda: f"{what}\n{self.told()}", every=0.2)

@@ -1,4 +1,4 @@
-"""Looks of the camera for an expert that records where it would have seen a thing."""
+"""Camera views that entered the map, for an expert that records them."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from lodestar.mapping.instances.records import (
 )
 from lodestar.mapping.movers.mover_tracks import MoverTrack
 from lodestar.memory.records import Snapshot, SnapshotDelta
-from lodestar.perception.frames import Detection, Look, SegmentedFrame
+from lodestar.perception.frames import CameraLook, Detection, SegmentedFrame
 from lodestar.perception.signs import SignReading, SignSight
 from lodestar.scene.records import Embedding, Entity, SceneDelta, Stated, View
 from lodestar.worldmodel.records import entity_name, entity_of
@@ -196,7 +196,7 @@ def scene_from_msg(message: msg.SceneDelta, vectors: Image | None = None) -> Sce
 
 # --- keyframes and snapshots -----------------------------------------------------------------------------
 
-look_to_msg, look_from_msg = codec(Look, msg.Look, names={"map_from_camera": "camera_pose"})
+look_to_msg, look_from_msg = codec(CameraLook, msg.Look, names={"map_from_camera": "camera_pose"})
 
 keyframe_to_msg, keyframe_from_msg = codec(
     Keyframe,

@@ -140,7 +140,7 @@ class MemoryFeed:
         self.post(lambda: self.chain.take_correction(*found, stamp))
 
     def _on_look(self, message: msg.Look) -> None:
-        if self._look_due.due(stamp_from_msg(message.header.stamp)):
+        if self.backlog <= BACKLOG and self._look_due.due(stamp_from_msg(message.header.stamp)):
             self.post(partial(self._take_look, message))
 
     def _take_look(self, message: msg.Look) -> None:

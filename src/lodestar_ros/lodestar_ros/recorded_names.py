@@ -33,6 +33,7 @@ CONCLUSIONS = (
     "grid",
     "entities",
     "regions",
+    "looks",
     "mapping/building",
     "directive",
     "decision",

@@ -27,6 +27,7 @@ from lodestar_ros.transforms import TransformBuffer
 
 #: Seconds for which the newest map <- odom is valid: SLAM corrects it in steps, at its own rate.
 MAP_HOLDS = 1.0
+WAITING = 20  # depth images that wait for their segments: 1.3 s at 15 Hz, for a slow detector; chosen
 
 
 class CameraPoses:
@@ -102,7 +103,7 @@ class SegmentedRgbd:
         listener = node.transforms(self._queue.retry)
         self._poses = CameraPoses(node, listener.buffer, frames)
         self.images = self._poses.images
-        self._pairer = node.timed(StampPairer(("depth", "segmented"), self._on_moment))
+        self._pairer = node.timed(StampPairer(("depth", "segmented"), self._on_moment, capacity=WAITING))
         self._monitor = node.diagnostics.input("depth")
         node.listen(Image, "depth", self._on_depth_image, qos.SENSOR, stamped=True)
         node.listen(msg.SegmentedImage, "segmented", self._on_segmented, qos.RELIABLE, stamped=True)

@@ -23,7 +23,7 @@ from tf2_msgs.msg import TFMessage
 
 from lodestar_interfaces.msg import Instance, InstanceArray, Keyframe, Look
 from lodestar_ros import qos
-from lodestar_ros.conversions import stamp_to_msg
+from lodestar_ros.conversions import stamp_from_msg, stamp_to_msg
 from lodestar_ros.conversions_sensors import image_to_msg
 from lodestar_ros.nodes.keyframes_node import KeyframesNode
 from lodestar_ros.nodes.perception_node import PerceptionNode
@@ -63,12 +63,13 @@ class Camera:
         self._static = publish(TFMessage, "/tf_static", qos.TF_STATIC)
         self._static.publish(TFMessage(transforms=[_fixed("map", "odom"), _fixed("odom", "camera")]))
 
-    def turn(self) -> None:
-        """Publish one frame."""
+    def turn(self, shown: float = 1.0) -> float:
+        """Publish one frame, and return its stamp. shown: share of the depth image's rows that are valid."""
         now = self._node.get_clock().now().nanoseconds * 1e-9
         stamp = stamp_to_msg(now)
         depth = np.where(self._mask, DISTANCE * 1000.0, 4000.0).astype(np.uint16)
         color = np.where(self._mask[..., None], (0, 0, 200), (90, 90, 90)).astype(np.uint8)
+        depth[round(240 * shown) :] = 0
         info = CameraInfo(width=320, height=240, distortion_model="plumb_bob", d=D)
         info.k = [FOCAL, 0.0, 160.0, 0.0, FOCAL, 120.0, 0.0, 0.0, 1.0]
         data = struct.pack("<iff", 0, 0.0, 0.0) + cv2.imencode(".png", depth)[1].tobytes()
@@ -85,6 +86,7 @@ class Camera:
         self._labels.publish(labels)
         self._depth.publish(far)
         self._color.publish(near)
+        return stamp_from_msg(stamp)
 
 
 def _fixed(parent: str, child: str) -> TransformStamped:
@@ -137,6 +139,11 @@ def test_a_thing_is_mapped_where_it_stands_and_kept_as_an_image() -> None:
         return f"a chair and an image; {len(found)} messages, {len(kept)} images, {drops}"
 
     wait_for(lambda: executor.spin_once(timeout_sec=0.1) or (chairs() and kept and views), told, every=0.0)
+    for shown in (0.0, 0.02):  # none enters the map, and too little
+        covered = camera.turn(shown)
+        views.clear()
+        wait_for(lambda: executor.spin_once(timeout_sec=0.1) or len(views) > 1, told, every=0.0)
+        assert covered not in {stamp_from_msg(view.header.stamp) for view in views}
     for node in nodes:
         node.close()
     context.shutdown()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lodestar.language.config import ReasonerConfig
     from lodestar.language.reasoner import Reasoner
     from lodestar.models.phrases import PhraseBook
-    from lodestar.perception.frames import Look, RgbdFrame, SegmentedFrame
+    from lodestar.perception.frames import CameraLook, RgbdFrame, SegmentedFrame
     from lodestar.scene.mirror import SceneMirror
 
 
@@ -92,7 +92,7 @@ class ExpertPanel:
             if isinstance(one, Describer) and self._described[one].due(frame.stamp):
                 self._tell(one.describe())
 
-    def add_look(self, look: Look) -> None:
+    def add_look(self, look: CameraLook) -> None:
         """Pass a look whose frame entered the map to each expert that is due for one."""
         for one, view in self._looks:
             if view.due(look.stamp):

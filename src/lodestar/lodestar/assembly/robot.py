@@ -59,7 +59,7 @@ from lodestar.memory.errors import StoreError
 from lodestar.memory.events import DirectiveNews
 from lodestar.models.chat import OpenAiChat
 from lodestar.models.phrases import PhraseBook
-from lodestar.perception.frames import Labeller, Look, RgbdFrame, SegmentedFrame
+from lodestar.perception.frames import CameraLook, Labeller, RgbdFrame, SegmentedFrame
 from lodestar.perception.lookout import Lookout
 from lodestar.selection.policy import Policy
 from lodestar.timing.stamps import Periodic
@@ -235,6 +235,7 @@ class HeadlessRobot:
         self.map.take_movers(frame, segmented)
         self.map.take_depth(frame, odom_from_base)
         fused = self.map.take_segments(frame, segmented)
+        look = CameraLook.of(frame) if fused else None
         self.map.read_signs(frame)
         self.map.work(frame.stamp)
         self._give_grid()
@@ -243,25 +244,26 @@ class HeadlessRobot:
             on_floor = not (self.map.floors.rests or self.map.building.is_between)
             for panel in self._panels.all:
                 if on_floor and panel is self.panel:
-                    if fused:
-                        panel.add_look(Look.of(frame))
+                    if look is not None:
+                        panel.add_look(look)
                     panel.set_view(frame, segmented)
                 else:
                     panel.follow(frame)
         with self._stages("loop"):
             self.loop.on_scene(self.map.here, self.map.mirror)
             self.loop.on_sight(frame.stamp)
-            if fused:
-                self.loop.on_look(frame.map_from_camera, frame.stamp)
+            if look is not None:
+                self.loop.on_look(look.map_from_camera, look.stamp)
         if self.memory is not None:
             with self._stages("memory"):
-                self._remember(frame, fused)
+                self._remember(frame, look, fused)
 
-    def _remember(self, frame: RgbdFrame, fused: bool) -> None:
+    def _remember(self, frame: RgbdFrame, look: CameraLook | None, fused: bool) -> None:
         assert self.memory is not None
         self.memory.take_correction(frame.map_from_odom, frame.odom_from_camera, frame.stamp)
+        if look is not None:
+            self.memory.take_look(look.stamp, look.map_from_camera)
         if fused and self.map.seen is not None:
-            self.memory.take_look(frame.stamp, frame.map_from_camera)
             self.memory.take_instances(self.map.seen)
         if self._turn.due(frame.stamp):
             self.memory.tick(frame.stamp)

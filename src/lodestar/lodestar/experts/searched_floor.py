@@ -126,7 +126,7 @@ class SearchedFloor:
 
     @property
     def has_looks(self) -> bool:
-        """Return whether a look counts."""
+        """Return whether any look was recorded since `since`."""
         return self._noted >= self.since and self._noted > _NEVER
 
     @property

@@ -18,7 +18,7 @@ from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import visible_mask
 from lodestar.models.phrases import PhraseBook
-from lodestar.perception.frames import RgbdFrame
+from lodestar.perception.frames import CameraLook, RgbdFrame
 from lodestar.scene.mirror import SceneMirror
 
 DIRECTION_SECTORS = 7  # sectors of the image's width; chosen: about 12 degrees each
@@ -58,8 +58,10 @@ class ViewDirections:
         self._floor.set_grid(grid)
 
     def set_view(self, frame: RgbdFrame) -> None:
-        """Record a view: its cells count as looked at."""
-        self._floor.add_view(frame.map_from_camera, frame.camera, frame.stamp)
+        """Record a view: its cells count as looked at, if it is a look."""
+        look = CameraLook.of(frame)
+        if look is not None:
+            self._floor.add_view(look.map_from_camera, look.camera, look.stamp)
 
     def propose(
         self, expert: str, request: ProposalRequest, frame: RgbdFrame, grid: OccupancyGrid2D,

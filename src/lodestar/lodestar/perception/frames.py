@@ -15,14 +15,15 @@ from lodestar.geometry.camera import PinholeCamera
 Outline = Annotated[tuple[Annotated[int, Meta(ge=-(2**15), le=2**15 - 1)], ...], Meta(max_length=64)]
 
 
-DARK = 20  # of 255: brightness of an image's lighter pixels below which it shows nothing; chosen
+DARK = 20  # of 255: brightness of an image's lightest pixels below which it shows nothing; chosen
+LOOK_DEPTH = 0.05  # share of pixels with a depth below which a frame shows nothing of the floor; chosen
 
 
 def is_dark(rgb: np.ndarray) -> bool:
     """Return whether an image (H, W, 3) uint8 shows nothing, as from a covered camera or in a room without light:
-    19 of 20 pixels are below DARK in all channels.
+    99 of 100 pixels are below DARK in all channels.
     """
-    return bool(np.quantile(rgb[::8, ::8].max(axis=2), 0.95) < DARK)
+    return rgb.size == 0 or bool(np.quantile(rgb[::4, ::4].max(axis=2), 0.99) < DARK)
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class RgbdFrame:
 
 
 @dataclass(frozen=True)
-class Look:
+class CameraLook:
     """View of a camera without its images. map_from_camera: (4, 4) of its optical frame at `stamp`, seconds."""
 
     stamp: float
@@ -70,8 +71,11 @@ class Look:
     camera: PinholeCamera
 
     @classmethod
-    def of(cls, frame: RgbdFrame) -> Look:
-        """Return the look of a frame."""
+    def of(cls, frame: RgbdFrame) -> CameraLook | None:
+        """Return the look of a frame; None if less than LOOK_DEPTH of its pixels has a depth, as when covered."""
+        depth = frame.depth[::8, ::8]
+        if not ((depth > 0.0) & (depth < np.inf)).mean() >= LOOK_DEPTH:
+            return None
         return cls(frame.stamp, frame.map_from_camera, frame.camera)
 
 

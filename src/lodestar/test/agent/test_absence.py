@@ -19,6 +19,7 @@ from lodestar.experts.absence import AbsenceJudge
 from lodestar.experts.absence_bounds import ABSENCE_UNSURE, AbsenceConfig
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.experts.searched_floor import SearchedFloor
+from lodestar.floors.records import UNKNOWN, Building, Floor
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, Step, StepKind
 from lodestar.language.query_graph import Predicate
@@ -256,6 +257,35 @@ def test_a_covered_camera_looks_at_nothing():
     world.looks = False  # images may come, but none enters the map
     result = ended(world, CHECK, time_limit=100.0)
     assert result.error_code is ErrorCode.CANNOT_ANSWER and not result.answers
+
+
+def test_the_first_look_is_waited_for():
+    """As while a detector loads; the explorer has nothing to go to before it."""
+    for late in (3.0, math.inf):
+        world = World(looks=False, sees=False)
+        world.mirror.put(entity(3, 5.0, 5.0, "green plant"))
+        world.loop.start(Directive("find it", (Step(StepKind.FIND, thing("red chair")),)), world.now)
+        world.run(late if late < math.inf else 60.0)
+        assert (world.result is None) is (late < math.inf)
+        world.looks = world.sees = True
+        world.run(60.0)
+        found = ErrorCode.TARGET_NOT_FOUND if late < math.inf else ErrorCode.NO_EXPERT
+        assert world.result.error_code is found
+        assert ("No image entered the map" in world.result.error_msg) is (late == math.inf)
+
+
+def test_a_look_from_the_floor_before_or_from_between_two_is_not_of_this_floor():
+    world = World(looks=False)
+    world.loop.on_grid(room())
+    world.run(1.0)
+    floors = Floor(1, 0, 0.0), Floor(2, 1, 3.0)
+    for building in (Building(floors, active=2, since=world.now), Building(floors, active=UNKNOWN)):
+        world.loop.on_building(building)
+        world.loop.on_look(camera_at(world.pose), world.now - 1.0)
+        assert not world.loop._context.searched.has_looks
+    world.loop.on_building(Building(floors, active=2, since=world.now))
+    world.loop.on_look(camera_at(world.pose), world.now + 1.0)
+    assert world.loop._context.searched.has_looks
 
 
 @given(st.floats(0.0, 500.0))

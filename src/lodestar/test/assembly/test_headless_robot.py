@@ -235,12 +235,24 @@ def test_experts_of_all_floors_hear_of_each_correction_also_between_two(robot: H
             np.testing.assert_array_equal(heard, map_from_odom)
 
 
-@pytest.mark.parametrize("depth", [3.0, 0.0], ids=["a wall", "covered"])
-def test_only_a_frame_that_entered_the_map_counts_as_a_look(robot: HeadlessRobot, depth: float) -> None:
-    camera, heard = PinholeCamera(64, 48, 60.0, 60.0, 31.5, 23.5), []
+@pytest.mark.parametrize(
+    ("shown", "value", "looks"),
+    [(1.0, 3.0, 5), (0.0, 3.0, 0), (0.01, 3.0, 0), (1.0, np.inf, 0)],
+    ids=["a wall", "covered", "speckle", "nothing within reach"],
+)
+def test_only_a_frame_that_entered_the_map_counts_as_a_look(shown: float, value: float, looks: int) -> None:
+    """The explorer, the map expert, the view expert's directions, the loop and the memory hear of it."""
+    robot = HeadlessRobot(RobotConfig(), PhraseBook(), remembers=True)
+    assert robot.memory is not None
     robot.map.floors.building = Building((Floor(1, 0, 0.0),), active=1)
+    heard: list[float] = []
     for name in ("frontier", "semantic_map"):
-        robot.panel.experts[name].add_view = lambda *view: heard.append(view)
-    frame = RgbdFrame(1.0, camera, np.full((48, 64), depth, np.float32), BODY_FROM_OPTICAL)
+        robot.panel.experts[name].add_view = lambda *view: heard.append(view[-1])
+    robot.panel.experts["ego_vlm"]._directions._floor.add_view = lambda *view: heard.append(view[-1])
+    robot.loop.on_look = lambda *view: heard.append(view[-1])
+    robot.memory.take_look = lambda stamp, _: heard.append(stamp)
+    depth = np.zeros((48, 64), np.float32)
+    depth[: round(48 * shown**0.5), : round(64 * shown**0.5)] = value
+    frame = RgbdFrame(1.0, PinholeCamera(64, 48, 60.0, 60.0, 31.5, 23.5), depth, BODY_FROM_OPTICAL)
     robot.take_view(frame, SegmentedFrame(1.0, np.zeros((48, 64), np.uint16), ()))
-    assert [stamp for *_, stamp in heard] == [1.0, 1.0] * (depth > 0.0)
+    assert heard == [1.0] * looks

@@ -37,7 +37,7 @@ class FrontierExpertNode(LodestarNode):
     """Proposes frontiers, and remembers which cells the camera has seen.
 
     Subscribes: ``grid``, ``looks``, ``keyframes``, ``stored_keyframes``, ``entities``, ``battery``,
-    ``mapping/building``, TF.
+    ``mapping/building``.
     Publishes: ``~/frontiers``, ``~/markers``. Action: ``~/propose``.
     """
 
@@ -64,7 +64,9 @@ class FrontierExpertNode(LodestarNode):
         self.listen(msg.StoredKeyframes, "stored_keyframes", self._on_stored, qos.LATCHED)
 
     def _look(self, map_from_camera: np.ndarray, camera: PinholeCamera, stamp: float) -> None:
-        self._experts.here.add_view(map_from_camera, camera, stamp)
+        there = self._experts.at(stamp)
+        if there is not None:
+            there.add_view(map_from_camera, camera, stamp)
 
     def _on_keyframe(self, message: msg.Keyframe) -> None:
         self._keyframes.append(keyframe_from_msg(message))

@@ -33,7 +33,7 @@ class SemanticMapExpertNode(LodestarNode):
     """Proposes viewpoints of known entities, of places where the memory last saw objects, and of likely rooms.
 
     Subscribes: ``grid``, ``looks``, ``entities``, ``scene_description``, ``last_seen``,
-    ``mapping/building``, TF.
+    ``mapping/building``.
     Action: ``~/propose``.
     """
 
@@ -64,7 +64,9 @@ class SemanticMapExpertNode(LodestarNode):
         return made
 
     def _look(self, map_from_camera: np.ndarray, camera: PinholeCamera, stamp: float) -> None:
-        self._experts.here.add_view(map_from_camera, camera, stamp)
+        there = self._experts.at(stamp)
+        if there is not None:
+            there.add_view(map_from_camera, camera, stamp)
 
     def _on_description(self, message: msg.SceneDescription) -> None:
         self._text = message.text

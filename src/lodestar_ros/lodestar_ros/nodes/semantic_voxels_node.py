@@ -14,7 +14,7 @@ from lodestar.mapping.admission import FrameRejected
 from lodestar.mapping.closure_rehearsal import rehearse_voxels
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.mapping.voxels.colors import colors_of
-from lodestar.perception.frames import Look, RgbdFrame, SegmentedFrame
+from lodestar.perception.frames import CameraLook, RgbdFrame, SegmentedFrame
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
@@ -104,7 +104,9 @@ class SemanticVoxelsNode(LodestarNode):
                 delta = self._chain.take_segments(*pair)
                 self._files.note_ids()
                 self._instances.publish(instances_to_msg(delta))
-            self._looks.publish(look_to_msg(Look.of(pair[0])))
+            look = CameraLook.of(pair[0])
+            if look is not None:
+                self._looks.publish(look_to_msg(look))
         finally:  # publish the tracks also if nothing could be fused, as when a person fills the image
             self._tracks.publish(self._chain.movers.tracks(), pair[0].stamp)
         short = self._map.shortage

@@ -169,19 +169,22 @@ def give_up(
 
 def unseen(run: DirectiveRun, context: LoopContext, patience: float) -> tuple[ErrorCode, str] | None:
     """Return code and message if the search says nothing: if no object was seen for longer than `patience`, seconds,
-    if no look of the camera counts, or if there are images and no floor's map has a single thing. Else None.
+    if no look of the camera on this floor counts, or if there are images and no floor's map has a single thing. Else
+    None.
     """
     facts = context.facts
     known = facts.whole or facts.mirror
     is_empty = known is None or not known.entities
     newest = max((facts.last_seen(entity) for entity in facts.entities.values()), default=NEVER)
     silence = facts.stamp - max(newest, run.begun_stamp)
-    has_looked = any(floor.has_looks for floor in (context.searched, *context.searched_floors.values()))
-    if not silence > patience and has_looked and not (is_empty and facts.sight > NEVER):  # it may be NaN
+    told = f"Nothing was seen for {silence:.0f} s"
+    if not context.searched.has_looks:
+        told = "No image entered the map of this floor"
+    elif not silence > patience and not (is_empty and facts.sight > NEVER):  # it may be NaN
         return None
     return (
         ErrorCode.NO_EXPERT,
-        f"Nothing was seen for {silence:.0f} s, so that the search for {run.step.target or run.directive.text!r} says "
+        f"{told}, so that the search for {run.step.target or run.directive.text!r} says "
         "nothing: check that perception, semantic_voxels and scene_dictionary run, that the camera sends images, and "
         "that it is neither covered nor in the dark.",
     )

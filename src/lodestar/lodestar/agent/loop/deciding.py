@@ -309,6 +309,14 @@ class DecidingState:
             return True
         return self._context.now - run.errand.shown_at <= LOOP_LOOK_TIME + LOOP_SETTLE_TIME
 
+    def _awaits_look(self, run: DirectiveRun) -> bool:
+        """Return whether the first look on this floor may still come, as while the detector loads."""
+        context = self._context
+        return (
+            not context.searched.has_looks
+            and run.errand.idle_for(context.now) <= context.config.no_expert_timeout
+        )
+
     def _nothing_to_do(self, run: DirectiveRun, admission: Admission, view: TargetView) -> None:
         """Handle a round of requests without an admissible proposal: return to the charger, wait, end the
         exploration, or give up.
@@ -318,7 +326,8 @@ class DecidingState:
         if any(arm.refusal == TraceError.ENERGY for arm in admission.arms):
             self._tools.trip.turn_back(run)
             return
-        if admission.rejection(FRONTIER) is RejectionReason.EXPLORED and self._still_looks(run):
+        is_waiting = self._still_looks(run) or self._awaits_look(run)
+        if admission.rejection(FRONTIER) is RejectionReason.EXPLORED and is_waiting:
             self._transitions.redecide(run, LOOP_RETRY_INTERVAL)
             return
         if admission.rejection(FRONTIER) is RejectionReason.EXPLORED:

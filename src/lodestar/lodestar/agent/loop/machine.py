@@ -276,7 +276,7 @@ class DecisionLoop:
         seconds, entered the map. Without such calls nothing is searched.
         """
         facts = self._context.facts
-        if facts.pose is not None:
+        if facts.pose is not None and not (facts.building.is_between or facts.building.outdates(stamp)):
             self._context.searched.note(map_from_camera, facts.pose, stamp, facts.grid)
 
     def on_vocabulary(self, report: VocabularyReport) -> None:

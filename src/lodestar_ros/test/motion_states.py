@@ -3,6 +3,7 @@
 A state is a tuple of parts, one of each process, and of the messages on their way. A step reads and changes one process
 and takes one message at most. It is carried out by the real classes, put into that part on a bench, the first time that
 it is met, and looked up from then on. A part is a shape and the numbers of records in it, which count by their order.
+A state holds the parts and queues by their places in a list, so that it is a short tuple of small numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from lodestar_ros.motion.gate import ZERO, MotionGate
 from lodestar_ros.motion.holds import holds_to_msg
 
 Part = tuple[int, tuple[int, ...]]  # number of a shape, and the numbers of records in it, in order
-State = tuple[Any, ...]  # see the slots below
+State = tuple[Any, ...]  # places in VALUES and flags; see the slots below
 
 #: Slots of a state: what the gate tells, the rest of the gate, the other processes, queues, and flags: which words of
 #: the gate are on their way, whether the gate has the newest heartbeat, and owners whose stop was answered.
@@ -74,6 +75,41 @@ def content_of(one: Part) -> Any:
 
     return fill(SHAPES[one[0]])
 
+
+VALUES: list[Any] = []  # parts, and queues as tuples of parts
+_PLACES: dict[Any, int] = {}
+_MASKS: list[int] = []  # of each value, the numbers of records in it: bit 0 is number 1
+_RENAMED: dict[tuple[int, int], int] = {}
+
+
+def place_of(value: Any) -> int:
+    """Return the place of a part or queue in `VALUES`."""
+    found = _PLACES.get(value)
+    if found is None:
+        found = _PLACES[value] = len(VALUES)
+        VALUES.append(value)
+        _MASKS.append(0)
+        for number in _numbers(value):
+            _MASKS[found] |= 1 << number - 1
+    return found
+
+
+def _is_part(value: tuple) -> bool:
+    return bool(value) and isinstance(value[0], int)
+
+
+def _numbers(value: Any) -> list[int]:
+    return list(value[1]) if _is_part(value) else [n for one in value for n in one[1]]
+
+
+def _renamed(value: Any, new: Any) -> Any:
+    """Return a part or queue with other numbers."""
+    if _is_part(value):
+        return value[0], tuple([new[n] for n in value[1]])
+    return tuple([(one[0], tuple([new[n] for n in one[1]])) for one in value])
+
+
+NOTHING = place_of(())  # an empty queue
 
 # --- processes as parts -----------------------------------------------------------------------------------------
 
@@ -300,20 +336,34 @@ def take(rig: Rig) -> State:
     ))  # fmt: skip
 
 
-def ranked(state: Any) -> State:
-    """Return a state with the numbers of its records from 1 on, in their order."""
-    numbers = {n for one in state[:5] for n in one[1]}
-    for queue in state[5:11]:
-        for one in queue:
-            numbers.update(one[1])
-    if not numbers or max(numbers) == len(numbers):
+def ranked(values: list[Any]) -> State:
+    """Return a state of these values and flags, with the numbers of its records from 1 on, in their order."""
+    numbers = sorted({n for value in values[:PENDING] for n in _numbers(value)})
+    new = {number: place for place, number in enumerate(numbers, 1)}
+    return (*[place_of(_renamed(value, new)) for value in values[:PENDING]], *values[PENDING:])
+
+
+def reranked(state: Any) -> State:
+    """Return a state whose numbers may have gaps with numbers from 1 on, in their order."""
+    mask = 0
+    for place in state[:PENDING]:
+        mask |= _MASKS[place]
+    if not mask & (mask + 1):
         return tuple(state)
-    new = {number: place for place, number in enumerate(sorted(numbers), 1)}
-    return (
-        *[(one[0], tuple([new[n] for n in one[1]])) for one in state[:5]],
-        *[tuple([(one[0], tuple([new[n] for n in one[1]])) for one in queue]) for queue in state[5:11]],
-        *state[11:],
-    )
+    found = []
+    for place in state[:PENDING]:
+        other = _RENAMED.get((place, mask)) if _MASKS[place] else place
+        if other is None:
+            numbers = [n for n in range(1, mask.bit_length() + 1) if mask >> n - 1 & 1]
+            new = {number: rank for rank, number in enumerate(numbers, 1)}
+            other = _RENAMED[place, mask] = place_of(_renamed(VALUES[place], new))
+        found.append(other)
+    return (*found, *state[PENDING:])
+
+
+def shape_of(state: Any, slot: int) -> Any:
+    """Return the shape of a process of a state."""
+    return SHAPES[VALUES[state[slot]][0]]
 
 
 # --- the table --------------------------------------------------------------------------------------------------
@@ -325,6 +375,8 @@ class Table:
     def __init__(self) -> None:
         self.bench = Rig()
         self._known: dict[Any, Any] = {}
+        self._steps: dict[Any, Any] = {}  # the same by the parts as they are, with their numbers
+        self._joined: dict[Any, int] = {}
 
     @property
     def known(self) -> int:
@@ -337,31 +389,85 @@ class Table:
         rig.settle()
         return take(rig)
 
-    def names(self, state: State, events: bool) -> list[str]:
+    def names(self, state: Any, events: bool) -> list[str]:
         """Return the steps that a state allows, with or without events."""
-        found = [f"<{name}" for name in QUEUES if state[SLOT[name]]]
-        found += [f"<gate>{name}" for name, waits in zip(NODES[1:], state[PENDING]) if waits]
-        (_, news, waits, works), base = SHAPES[state[SELECTOR][0]][0], SHAPES[state[BASE][0]][0]
+        found = [name for slot, name in ARRIVALS if state[slot] != NOTHING]
+        for name, waits in zip(HEARINGS, state[PENDING]):
+            if waits:
+                found.append(name)
+        (_, news, waits, works), base = shape_of(state, SELECTOR)[0], shape_of(state, BASE)[0]
         if works:
             found.append("work")
-        if news or not (SHAPES[state[GATE][0]][1] or state[SLOT["beat"]]):
+        if news or not (shape_of(state, GATE)[1] or state[SLOT["beat"]] != NOTHING):
             found.append("beat")
-        if waits and not state[SLOT["selector>gate"]] and not state[SLOT["answer>selector"]]:
+        if waits and state[SLOT["selector>gate"]] == state[SLOT["answer>selector"]] == NOTHING:
             found.append("selector asks again")
-        if base[2] and not state[SLOT["base>gate"]] and not state[SLOT["answer>base"]]:
+        if base[2] and state[SLOT["base>gate"]] == state[SLOT["answer>base"]] == NOTHING:
             found.append("base asks again")
         return found + list(EVENTS) if events else found
 
-    def after(self, state: State, name: str) -> State:
+    def after(self, state: Any, name: str) -> State:
         """Return the state after a step. Raises Broken if a promise is broken."""
-        process = EVENTS[name] if name in EVENTS else _process(name)
+        return reranked(self.changed(state, name))
+
+    def changed(self, state: Any, name: str) -> list[Any]:
+        """Return the state after a step, with the numbers that stay; there may be gaps."""
+        hearer = PLANS[name][2]
+        changed, dead, sent, tells, informed, answered = self._changes(state, name)
+        after = list(state)
+        if hearer >= 0:
+            after[PENDING] = (*state[PENDING][:hearer], False, *state[PENDING][hearer + 1 :])
+        for slot, place in changed:
+            after[slot] = place
+        for slot, owners in dead:
+            after[slot] = place_of(self._without_answers(VALUES[after[slot]], owners))
+        for slot, place in sent:
+            after[slot] = place if slot == SLOT["beat"] else self._join(after[slot], place)
+        if name == "gate killed":
+            after[5:11] = [NOTHING] * 6
+        if tells is not None:
+            after[PENDING] = tuple([was or told for was, told in zip(after[PENDING], tells)])
+        if informed is not None:
+            after[INFORMED] = informed
+        after[ANSWERED] = answered
+        return after
+
+    def sends(self, state: Any, name: str) -> bool:
+        """Return whether a step changes more than its process and what it takes."""
+        _, _, sent, tells, informed, answered = self._changes(state, name)
+        return bool(sent or tells or informed is not None or answered != state[ANSWERED])
+
+    def tells(self, state: Any, name: str) -> bool:
+        """Return whether the gate tells something in a step, or changes what it would tell."""
+        changed, _, _, tells, *_ = self._changes(state, name)
+        return tells is not None or dict(changed).get(WORD, state[WORD]) != state[WORD]
+
+    def _changes(self, state: Any, name: str) -> tuple:
+        process, queue, hearer = PLANS[name]
+        word = state[WORD] if process == GATE or hearer >= 0 else 0
+        key = name, state[process], word, state[queue] if queue else 0, state[ANSWERED]
+        found = self._steps.get(key)
+        if found is None:
+            found = self._steps[key] = self._look_up(state, name)
+        return found
+
+    def _join(self, queue: int, more: int) -> int:
+        if queue == NOTHING:
+            return more
+        found = self._joined.get((queue, more))
+        if found is None:
+            found = self._joined[queue, more] = place_of(VALUES[queue] + VALUES[more])
+        return found
+
+    def _look_up(self, state: Any, name: str) -> tuple:
+        """Return what a step changes; the real classes carry it out if it is new but for the numbers."""
+        process, queue, hearer = PLANS[name]
         slots = (WORD, GATE) if process == GATE else (process,)
-        parts = [state[slot] for slot in slots]
-        queue = SLOT.get(name[1:], 0) if name[0] == "<" else 0
+        parts = [VALUES[state[slot]] for slot in slots]
         if queue:
-            parts.append(state[queue][0])
-        elif name[:6] == "<gate>":
-            parts.append(state[WORD])
+            parts.append(VALUES[state[queue]][0])
+        elif hearer >= 0:
+            parts.append(VALUES[state[WORD]])
         numbers = [number for one in parts for number in one[1]]
         old = sorted(set(numbers))
         rank = {number: place for place, number in enumerate(old, 1)}
@@ -375,32 +481,17 @@ class Table:
                 broken.args = (f"{broken}, in the step {name!r}",)
                 raise
         changed, sent, dead, tells, informed, answered, fresh = found
-        newest = state[WORD][1][0] if state[WORD][1] else 0
+        word = VALUES[state[WORD]][1]
+        newest = word[0] if word else 0
         names = (0, *old, *range(newest + 1, newest + 1 + fresh))
-        after = list(state)
+        places = [(slot, place_of(_renamed(one, names))) for slot, one in zip(slots, changed)]
         if queue:
-            after[queue] = state[queue][1:]
-        elif name[:6] == "<gate>":
-            place = NODES.index(name[6:]) - 1
-            after[PENDING] = (*state[PENDING][:place], False, *state[PENDING][place + 1 :])
-        for slot, one in zip(slots, changed):
-            after[slot] = one[0], tuple([names[n] for n in one[1]])
-        for slot in dead:
-            after[slot] = self._without_answers(after[slot], slot, dead[slot])
-        for slot, items in sent:
-            items = tuple([(one[0], tuple([names[n] for n in one[1]])) for one in items])
-            after[slot] = items if slot == SLOT["beat"] else after[slot] + items
-        if name == "gate killed":
-            for slot in range(5, 11):
-                after[slot] = ()
-        if tells is not None:
-            after[PENDING] = tuple([was or told for was, told in zip(after[PENDING], tells)])
-        after[INFORMED] = state[INFORMED] if informed is None else informed
-        after[ANSWERED] = answered
-        return ranked(after)
+            places.append((queue, place_of(VALUES[state[queue]][1:])))
+        messages = [(slot, place_of(_renamed(items, names))) for slot, items in sent]
+        return places, list(dead.items()), messages, tells, informed, answered
 
     @staticmethod
-    def _without_answers(queue: tuple, slot: int, owners: Any) -> tuple:
+    def _without_answers(queue: tuple, owners: Any) -> tuple:
         """Return a queue whose requests and answers of some owners count no more."""
         found = []
         for one in queue:
@@ -522,26 +613,43 @@ def _process(name: str) -> int:
     return PAGE if name == "<gate>console" else GATE
 
 
-def check(state: State) -> None:
+#: Of each step: the process that it changes, the slot of the queue that it takes from or 0, and the number of the
+#: process that hears the gate's word or -1.
+HEARINGS = tuple(f"<gate>{name}" for name in NODES[1:])
+ARRIVALS = tuple((SLOT[name], f"<{name}") for name in QUEUES)
+PLANS = {
+    name: (EVENTS[name] if name in EVENTS else _process(name), SLOT.get(name[1:], 0), -1)
+    for name in (
+        *EVENTS,
+        *(name for _, name in ARRIVALS),
+        "work",
+        "beat",
+        "selector asks again",
+        "base asks again",
+    )
+} | {name: (_process(name), 0, place) for place, name in enumerate(HEARINGS)}
+
+
+def check(state: Any) -> None:
     """Raise Broken if a velocity leaves that must not."""
-    if not SHAPES[state[GATE][0]][0] or not state[INFORMED]:
+    if not state[INFORMED] or not shape_of(state, GATE)[0]:
         return
     if any(name.startswith("selector") for name in state[ANSWERED]):
         raise Broken("a velocity leaves though goal_selector has acknowledged a hold")
-    goal, news, *_ = SHAPES[state[SELECTOR][0]][0]
+    goal, news, *_ = shape_of(state, SELECTOR)[0]
     if not news and not goal:
         raise Broken("a velocity leaves without a goal under way")
 
 
 def check_rest(state: State) -> None:
     """Raise Broken if somebody does not follow the gate though no message is on its way."""
-    word = content_of(state[WORD])
-    flags, loop, *_, holds = content_of(state[SELECTOR])
+    word = content_of(VALUES[state[WORD]])
+    flags, loop, *_, holds = content_of(VALUES[state[SELECTOR]])
     kinds = {kind for kind, _, _ in word[2]}
-    others = content_of(state[BASE])[1][0], content_of(state[PAGE])[1]
+    others = content_of(VALUES[state[BASE]])[1][0], content_of(VALUES[state[PAGE]])[1]
     if holds[0] != word or others != (word, word[2]):
         raise Broken("somebody does not follow the gate")
     if (loop[1], loop[2]) != (Kind.HOLD in kinds, Kind.PAUSE in kinds):
         raise Broken("the loop does what does not stand")
-    if SHAPES[state[GATE][0]][0] != (flags[0] and not word[2]):
+    if shape_of(state, GATE)[0] != (flags[0] and not word[2]):
         raise Broken("the gate passes other than the loop goes")

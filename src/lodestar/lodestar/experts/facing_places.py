@@ -10,7 +10,7 @@ import numpy as np
 
 from lodestar.experts.reach import HOPED, Reach
 from lodestar.geometry.floor_height import floor_below
-from lodestar.grid.config import VIEWPOINT_STRICT_IGNORE, ViewpointConfig
+from lodestar.grid.config import SAME_GOAL, VIEWPOINT_STRICT_IGNORE, ViewpointConfig
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
@@ -23,7 +23,6 @@ from lodestar.scene.records import EntityState
 APPROACH_GAIN = 0.75  # metres by which a place must be nearer to the object than the robot is; chosen
 APPROACH_CLEARANCE = 0.35  # metres of a place from obstacles; chosen
 APPROACH_IGNORE_LAST = 0.8  # metres before the object in which occupied cells may be its furniture; chosen
-APPROACH_EXCLUDED_RADIUS = 0.35  # metres around excluded goals within which nothing is proposed; chosen
 APPROACH_CANDIDATES = 400  # places nearest to the object whose line of sight is checked; chosen
 # metres before the object, along the line of sight to it, within which a place to stand is searched; chosen
 APPROACH_FRONT = 2.0
@@ -77,7 +76,7 @@ def place_towards(
     allowed = distance <= here - APPROACH_GAIN
     for goal in excluded:
         away = np.linalg.norm(points - np.asarray(goal[:2], np.float64), axis=1)
-        allowed &= away > APPROACH_EXCLUDED_RADIUS
+        allowed &= away > SAME_GOAL
     points, distance = points[allowed], distance[allowed]
     order = np.argsort(distance, kind="stable")[:APPROACH_CANDIDATES]
     if sight and len(order):
@@ -251,7 +250,7 @@ class _Front:
         allowed = left <= (still if math.isfinite(still) else math.dist(here, self.place)) - APPROACH_GAIN
         for goal in excluded:
             away = np.linalg.norm(points - np.asarray(goal[:2], np.float64), axis=1)
-            allowed &= away > APPROACH_EXCLUDED_RADIUS
+            allowed &= away > SAME_GOAL
         points, left = points[allowed], left[allowed]
         order = np.argsort(left, kind="stable")[:APPROACH_CANDIDATES]
         pose = _first_that_fits(grid, points[order], np.clip(points[order], *self.box))

@@ -18,15 +18,22 @@ from lodestar.geometry.boxes import point_box_distance, transform_box
 from lodestar.geometry.corrections import Anchor
 from lodestar.geometry.poses import inverse
 from lodestar.models.kinship import same_kind
+from lodestar.perception.eyes import EYES_CASES, Eyes, eyes_of
 from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
+from lodestar.perception.measured_noise import view_change
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState
 
 # metres between a detection and the box of an object of its kind within which they are the same object; chosen
 GLIMPSE_SAME_PLACE = 0.5
 GLIMPSE_MEMORY = 200  # glimpses that are kept; chosen
-# frames that show the place but no object of the kind, after which a glimpse counts as a false detection; chosen
+# A glimpse counts as a false detection after so many views that show its place but no object of the kind, if the
+# detector would have overlooked a true one in all of them with a probability below GLIMPSE_OVERLOOKED; chosen
 GLIMPSE_REFUTED = 4
+GLIMPSE_OVERLOOKED = 0.5
+GLIMPSE_ASIDE = (
+    0.1  # change of the viewpoint from which on a measured detector's misses differ (`detector-noise`)
+)
 # Conditions on a frame that refutes a glimpse; all chosen:
 GLIMPSE_NEAR = 4.0  # metres, the camera's largest distance
 GLIMPSE_SLACK = 0.3  # metres by which the measured depth may fall short of the place's
@@ -39,12 +46,16 @@ GLIMPSE_SAME_GOAL = 0.25  # metres within which two goals are the same; chosen
 class Glimpse:
     """A detection in map with the pose (map_from_camera) and stamp of its view, the number of later views
     that missed it, and the goals (x, y) proposed to observe it again.
+
+    tried: pose of the newest view that counts. overlooked: (cases,) probability that a true object was missed so far.
     """
 
     thing: LiftedDetection
     view: np.ndarray
     stamp: float
+    tried: np.ndarray
     missed: int = 0
+    overlooked: np.ndarray = field(default_factory=lambda: np.ones(len(EYES_CASES)))
     goals: list[tuple[float, float]] = field(default_factory=list)
 
 
@@ -54,7 +65,8 @@ class GlimpseMemory:
     Glimpses move with jumps of the map and are dropped when another map is loaded.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, eyes: Eyes | None = None) -> None:
+        self._eyes = eyes or eyes_of("")
         self._glimpses: list[Glimpse] = []
         self._anchor = Anchor()
         self._map: tuple[int, str] | None = None
@@ -71,20 +83,20 @@ class GlimpseMemory:
         for thing in things:
             glimpse = self._at(thing)
             if glimpse is None:
-                fresh.append(Glimpse(thing, frame.map_from_camera, frame.stamp))
+                fresh.append(Glimpse(thing, frame.map_from_camera, frame.stamp, frame.map_from_camera))
                 continue
             seen.add(id(glimpse))
-            glimpse.missed, glimpse.stamp = 0, frame.stamp
+            glimpse.missed, glimpse.stamp, glimpse.tried = 0, frame.stamp, frame.map_from_camera
+            glimpse.overlooked = np.ones(len(EYES_CASES))
             if thing.distance <= glimpse.thing.distance:
                 glimpse.thing, glimpse.view = thing, frame.map_from_camera
         for glimpse, pixel in zip(self._glimpses, self._shown_at(frame)):
             if pixel is None or id(glimpse) in seen:
                 continue
             label = glimpse.thing.detection.label
-            glimpse.missed += not any(
-                same_kind(d.label, label) and _covers(d, *pixel) for d in segmented.detections
-            )
-        kept = [g for g in self._glimpses if g.missed < GLIMPSE_REFUTED] + fresh
+            if not any(same_kind(d.label, label) and _covers(d, *pixel) for d in segmented.detections):
+                self._miss(glimpse, frame.map_from_camera)
+        kept = [g for g in self._glimpses if not _is_refuted(g)] + fresh
         self._glimpses = sorted(kept, key=lambda g: g.stamp)[-GLIMPSE_MEMORY:]
 
     def unknown_to(self, mirror: SceneMirror | None) -> list[Glimpse]:
@@ -139,6 +151,17 @@ class GlimpseMemory:
             if correction is not None:
                 self._glimpses = [_moved(glimpse, correction.at(glimpse.stamp)) for glimpse in self._glimpses]
 
+    def _miss(self, glimpse: Glimpse, view: np.ndarray) -> None:
+        """Count a view that shows the glimpse's place and no object of its kind, if it is another viewpoint."""
+        thing = glimpse.thing
+        distance = float(np.linalg.norm(view[:3, 3] - thing.center))
+        if self._eyes.measured is not None and view_change(glimpse.tried, view, distance) < GLIMPSE_ASIDE:
+            return
+        size = float((thing.box_max - thing.box_min).max())
+        glimpse.tried, glimpse.missed = view, glimpse.missed + 1
+        chances = self._eyes.cases(thing.detection.label, size, [distance])[:, 0]
+        glimpse.overlooked = glimpse.overlooked * (1.0 - chances)
+
     def _at(self, thing: LiftedDetection) -> Glimpse | None:
         alike = [g for g in self._glimpses if same_kind(g.thing.detection.label, thing.detection.label)]
         if not alike:
@@ -165,6 +188,10 @@ class GlimpseMemory:
         return [(float(a), float(b)) if shown else None for a, b, shown in zip(u, v, shows)]
 
 
+def _is_refuted(glimpse: Glimpse) -> bool:
+    return glimpse.missed >= GLIMPSE_REFUTED and float(glimpse.overlooked.mean()) < GLIMPSE_OVERLOOKED
+
+
 def _covers(detection: Detection, u: float, v: float) -> bool:
     box = detection.box
     return box.x <= u <= box.x + box.width and box.y <= v <= box.y + box.height
@@ -176,4 +203,4 @@ def _moved(glimpse: Glimpse, jump: np.ndarray) -> Glimpse:
     low, high = transform_box(jump, thing.box_min, thing.box_max)
     center = jump[:3, :3] @ thing.center + jump[:3, 3]
     moved = replace(thing, center=center, box_min=low, box_max=high)
-    return replace(glimpse, thing=moved, view=jump @ glimpse.view, goals=[])
+    return replace(glimpse, thing=moved, view=jump @ glimpse.view, tried=jump @ glimpse.tried, goals=[])

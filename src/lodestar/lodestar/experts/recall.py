@@ -14,6 +14,7 @@ from lodestar.experts.protocol import Proposal, ProposalRequest
 from lodestar.experts.reach import Reach
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.viewpoints import NoViewpoint
+from lodestar.perception.eyes import eyes_of
 from lodestar.query.categories import category_scores
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState
@@ -28,7 +29,7 @@ class Recall:
 
     def __init__(self, config: EgocentricConfig, worth: DetectionScorer) -> None:
         self.config = config
-        self.glimpses = GlimpseMemory()
+        self.glimpses = GlimpseMemory(eyes_of(config.directions.look_limits.eyes))
         self._worth = worth
 
     def candidates(

@@ -22,8 +22,7 @@ VIEWPOINT_TURNING_CLEARANCE = 0.40
 # one; chosen: three cells of 5 cm
 VIEWPOINT_STRICT_IGNORE = 0.15
 VIEWPOINT_CAMERA_FORWARD = 0.30  # metres ahead of base_link; the simulated Go2's camera
-# metres around excluded poses without viewpoints; chosen
-VIEWPOINT_EXCLUDED_RADIUS = 0.3
+SAME_GOAL = 0.35  # metres within which two goals are the same, so that none is proposed around an excluded one; chosen
 
 
 @dataclass(frozen=True)

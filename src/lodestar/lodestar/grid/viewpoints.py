@@ -12,8 +12,8 @@ import numpy as np
 from lodestar.geometry.floor_height import floor_below
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.config import (
+    SAME_GOAL,
     VIEWPOINT_CAMERA_FORWARD,
-    VIEWPOINT_EXCLUDED_RADIUS,
     VIEWPOINT_FAR_DISTANCE,
     VIEWPOINT_HIGH_DISTANCE,
     VIEWPOINT_MAX_BEARING,
@@ -222,7 +222,7 @@ def find_viewpoints(
 
     allowed = np.ones(len(poses), bool)
     for pose in excluded:
-        allowed &= np.linalg.norm(poses[:, :2] - np.asarray(pose)[:2], axis=1) > VIEWPOINT_EXCLUDED_RADIUS
+        allowed &= np.linalg.norm(poses[:, :2] - np.asarray(pose)[:2], axis=1) > SAME_GOAL
     cells, poses, distance, clearance, turning, angle, strict = _keep(
         allowed, NoViewpointReason.EXCLUDED, cells, poses, distance, clearance, turning, angle, strict
     )

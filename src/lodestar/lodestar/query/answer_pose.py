@@ -9,12 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, wrap_angle, yaw_of
-from lodestar.grid.config import (
-    VIEWPOINT_CAMERA_FORWARD,
-    VIEWPOINT_EXCLUDED_RADIUS,
-    VIEWPOINT_MAX_BEARING,
-    ViewpointConfig,
-)
+from lodestar.grid.config import SAME_GOAL, VIEWPOINT_CAMERA_FORWARD, VIEWPOINT_MAX_BEARING, ViewpointConfig
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.success_pose import footprint_distances
@@ -63,7 +58,7 @@ def saved_pose(
         raise ValueError(f"lengths of shape {lengths.shape} do not belong to a grid of {grid.cells.shape}")
     for view in sorted(entity.views, key=lambda v: (-v.quality, v.stamp)):
         pose = _base_pose(view, entity)
-        tried = any(math.dist(pose[:2], pose_[:2]) < VIEWPOINT_EXCLUDED_RADIUS for pose_ in excluded)
+        tried = any(math.dist(pose[:2], pose_[:2]) < SAME_GOAL for pose_ in excluded)
         length = _path_length(pose, grid, lengths)
         if not tried and np.isfinite(length) and _is_usable(pose, entity, grid, config):
             return AnswerPose(pose, length, view.keyframe_id)

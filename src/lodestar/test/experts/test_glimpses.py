@@ -21,6 +21,7 @@ from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.language.reasoner import OfflineReasoner
 from lodestar.language.views import ViewAnswer
 from lodestar.models.phrases import PhraseBook
+from lodestar.perception.eyes import eyes_of
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 
@@ -70,6 +71,19 @@ def test_looks_that_do_not_show_it_refute_it():
         assert len(memory.unknown_to(None)) == 1
         see(memory, POSE)
     assert memory.unknown_to(None) == []
+
+
+def test_eyes_that_overlook_much_refute_it_by_more_views_and_by_other_ones_alone():
+    memory = GlimpseMemory(eyes_of("nanodet_objectron"))
+    see(memory, POSE, CHAIR)
+    for _ in range(50):  # a detector misses again what it missed from here
+        see(memory, POSE)
+    assert len(memory.unknown_to(None)) == 1
+    views = 0
+    while memory.unknown_to(None) and views < 200:
+        views += 1
+        see(memory, (POSE[0] - 0.25 * (views % 5), POSE[1], POSE[2]))
+    assert GLIMPSE_REFUTED < views < 100
 
 
 @pytest.mark.parametrize(

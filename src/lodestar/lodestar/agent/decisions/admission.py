@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.agent.decisions.approach import heads_for
-from lodestar.agent.facts.config import LOOP_SAME_GOAL_ANGLE, LOOP_SAME_GOAL_DISTANCE, LoopConfig
+from lodestar.agent.facts.config import LOOP_SAME_GOAL_ANGLE, LoopConfig
 from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
 from lodestar.experts.registry import holder
 from lodestar.experts.specs import Role
 from lodestar.geometry.boxes import box_distance
 from lodestar.geometry.poses import apart
+from lodestar.grid.config import SAME_GOAL
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity
 from lodestar.selection.admission import Admission, Arm
@@ -108,7 +109,7 @@ class GoalMemory:
 
     def _same(self, a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> bool:
         metres, turned = apart(a, b)
-        return metres <= LOOP_SAME_GOAL_DISTANCE and turned <= LOOP_SAME_GOAL_ANGLE
+        return metres <= SAME_GOAL and turned <= LOOP_SAME_GOAL_ANGLE
 
 
 def admit(

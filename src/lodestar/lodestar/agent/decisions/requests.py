@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lodestar.agent.facts.config import LOOP_SAME_GOAL_ANGLE, LOOP_SAME_GOAL_DISTANCE, LOOP_THINKING_PATIENCE
+from lodestar.agent.facts.config import LOOP_SAME_GOAL_ANGLE, LOOP_THINKING_PATIENCE
 from lodestar.agent.facts.newest import Facts
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.registry import experts
 from lodestar.experts.specs import Role
 from lodestar.geometry.poses import apart
+from lodestar.grid.config import SAME_GOAL
 from lodestar.grid.footprint import footprint_free
 
 # s from a request until a decision with a known target no longer waits for experts that use images (ours)
@@ -196,6 +197,6 @@ def late_objection(late: HeardAnswer, now: float, step_index: int, facts: Facts)
         return "late: its goal is not free any more"
     if answer.action is not ActionKind.GO or answer.view:
         moved, turned = apart(facts.known_pose, request.robot_pose)
-        if moved > LOOP_SAME_GOAL_DISTANCE or turned > LOOP_SAME_GOAL_ANGLE:
+        if moved > SAME_GOAL or turned > LOOP_SAME_GOAL_ANGLE:
             return "late: the robot has moved on since it was to turn, or since the image was taken"
     return ""

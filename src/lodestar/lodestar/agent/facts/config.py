@@ -28,7 +28,6 @@ LOOP_SIGHT_MARGIN = 0.8  # m before the target in which furniture does not hide 
 LOOP_STUCK_DISTANCE = 0.15  # m; less motion counts as staying in one place (ours)
 LOOP_STUCK_ANGLE = 0.30  # rad; less counts as one heading (ours)
 LOOP_REVIEW_DISTANCE = 0.75  # m; an answer nearer to the goal is the same goal (ours)
-LOOP_SAME_GOAL_DISTANCE = 0.35  # m within which two goals are the same (ours)
 LOOP_SAME_GOAL_ANGLE = math.radians(38.0)  # rad within which two goals are the same (ours)
 LOOP_PLACE_TRIES = 3  # arrivals that are short of one place, after which it is given up (ours)
 LOOP_RETURN_TOLERANCE = 0.5  # m from the start that count as being back (ours)

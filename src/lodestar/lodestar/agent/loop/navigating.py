@@ -24,17 +24,13 @@ from lodestar.agent.errands.commands import CancelGoal, NavigationEvent, Navigat
 from lodestar.agent.errands.errand import UNREACHABLE, UNSURE, Failure, Navigation
 from lodestar.agent.errands.run import DirectiveRun
 from lodestar.agent.errands.words import name_of
-from lodestar.agent.facts.config import (
-    LOOP_RETRY_INTERVAL,
-    LOOP_REVIEW_DISTANCE,
-    LOOP_SAME_GOAL_DISTANCE,
-    LOOP_SETTLE_TIME,
-)
+from lodestar.agent.facts.config import LOOP_RETRY_INTERVAL, LOOP_REVIEW_DISTANCE, LOOP_SETTLE_TIME
 from lodestar.agent.facts.errors import ErrorCode, is_controller_stuck
 from lodestar.agent.facts.times import NEVER
 from lodestar.agent.loop.deciding import Inquiry
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection
 from lodestar.geometry.poses import apart
+from lodestar.grid.config import SAME_GOAL
 from lodestar.grid.visibility import line_of_sight
 from lodestar.scene.records import Entity
 from lodestar.selection.decisions import Outcome
@@ -152,7 +148,7 @@ class NavigatorNews:
         if run.errand.failures >= LOOP_MAX_NAVIGATION_FAILURES:
             self._give_up(run, proposal, why)
             return
-        turning = math.dist(proposal.goal[:2], start[:2]) < LOOP_SAME_GOAL_DISTANCE
+        turning = math.dist(proposal.goal[:2], start[:2]) < SAME_GOAL
         if (run.errand.failures > 1 or (blocked and turning)) and self._step_aside(run, start):
             return
         run.text = f"That goal failed ({why}); choosing another."
@@ -363,7 +359,7 @@ class NavigatingState:
         around = navigation.distance_remaining > 2.0 * LOOP_PASS_DISTANCE  # False for NaN
         if around or not line_of_sight(facts.known_grid, pose[:2], np.asarray(goal)[None, :2])[0]:
             return False  # behind a wall
-        if any(apart(goal, one)[0] < LOOP_SAME_GOAL_DISTANCE for one in run.errand.passed[-_PASSED:]):
+        if any(apart(goal, one)[0] < SAME_GOAL for one in run.errand.passed[-_PASSED:]):
             return False  # its subject was not seen from here before
         self._transitions.pass_by(run, navigation)
         return True
@@ -374,7 +370,7 @@ class NavigatingState:
         """
         goal = navigation.moved
         assert goal is not None
-        if apart(goal, navigation.proposal.goal)[0] < LOOP_SAME_GOAL_DISTANCE:
+        if apart(goal, navigation.proposal.goal)[0] < SAME_GOAL:
             return False
         navigation.moved, proposal = None, replace(navigation.proposal, goal=goal)
         if not self._transitions.send(run, proposal, self._context.next_epoch()).accepted:

@@ -332,17 +332,20 @@ def _rows_text(measure: Callable[..., Iterable[Row]], case: tuple[Any, ...]) -> 
 
 @lru_cache(maxsize=1)
 def code_digest() -> str:
-    """Return the digest of the sources and profiles that rows depend on."""
-    folders = [Path(package.__path__[0]) for package in (lodestar, lodestar_sim, lodestar_eval)]
-    files = [file for folder in folders for file in sorted(folder.rglob("*.py"))]
+    """Return the digest of the sources, their data and the profiles that rows depend on."""
+    packages = [Path(package.__path__[0]) for package in (lodestar, lodestar_sim, lodestar_eval)]
     made_of = hashlib.sha256()
-    for file in (*files, *sorted(config_folder().rglob("*.yaml"))):
-        made_of.update(f"{file.name}\n".encode() + file.read_bytes())
+    for folder in (*packages, config_folder()):
+        for file in sorted(folder.rglob("*")):
+            if file.is_file() and "__pycache__" not in file.parts:
+                made_of.update(f"{file.relative_to(folder)}\n".encode() + file.read_bytes())
     return made_of.hexdigest()
 
 
 def _stamped(value: Any, out: Path) -> Any:
     """Return a value of a case; for a file or folder its files with size and time, for the folder of results ""."""
+    if isinstance(value, tuple):
+        return [_stamped(one, out) for one in value]
     if value == out or not (isinstance(value, Path) or (isinstance(value, str) and os.path.isfile(value))):
         return "" if value == out else value
     path = Path(value)
@@ -432,7 +435,7 @@ def _summaries(numbers: Sequence[Number | Whole | Paired], rows: Rows) -> Iterat
                         cells.setdefault(key, {})[name] = _cell(one, rows, key, value)
         heads = list(dict.fromkeys(name for row in cells.values() for name in row))
         lines = [(*map(str, key), *(row.get(name, "–") for name in heads)) for key, row in cells.items()]
-        titles = tuple(re.sub(r"[{}]|^_", "", head) for head in (*by, *heads))
+        titles = tuple(re.sub(r"^({\w+}\.)+|[{}]|^_", "", head) for head in (*by, *heads))
         if lines:
             yield Table("By " + ", ".join(titles[: len(by)]), titles, tuple(lines))
 

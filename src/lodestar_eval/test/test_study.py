@@ -102,7 +102,7 @@ def test_statistics_of_groups():
     result = Study("s", "", add_options, lambda _: (), measure, numbers).result(rows)
     low, high = share_interval(1, 2)
     assert result.metrics == {"x.ok": 0.5, "y.ok": 1.0, "p50": 3.0, "share.x": 0.25, "share.y": 1.0}
-    assert result.tables[0].columns == ("kind", "kind.ok", "n")
+    assert result.tables[0].columns == ("kind", "ok", "n")
     assert result.tables[0].rows[0] == ("x", f"0.500 ({low:.2f} to {high:.2f})", "2")
     each = Study("s", "", add_options, lambda _: (), measure, (Number(EACH, by=("size",)),))
     assert each.result([{"size": 3, "ms": 2.0}, {"size": 30, "ms": 4.0}]).metrics == {

@@ -101,9 +101,14 @@ def _tables(rows: Rows) -> list[Table]:
 
 def _visual(rows: Rows) -> dict[str, float]:
     """Return metrics of visual questions: right answers without and with a model, and its wrong answers."""
-    seen = [row for row in rows if row["_group"] == "visual"]
-    right = {eyes: [float(row["_right"]) for row in seen if row["eyes"] is eyes] for eyes in (False, True)}
-    if not right[True]:
+    pairs: dict[tuple[Any, ...], dict[bool, Any]] = {}
+    for row in rows:
+        if row["_group"] == "visual":
+            pairs.setdefault((row["world"], row["seed"], row["question"]), {})[row["eyes"]] = row
+    both = [pair for pair in pairs.values() if len(pair) == 2]  # a case whose process died has no row
+    seen = [row for pair in both for row in pair.values()]
+    right = {eyes: [float(pair[eyes]["_right"]) for pair in both] for eyes in (False, True)}
+    if not both:
         return {}
     said = [row for row in seen if row["eyes"] and not row["_unanswered"]]
     gain, low, high = paired_difference(right[True], right[False], np.random.default_rng(0))

@@ -100,7 +100,7 @@ def _lost(rows: Rows) -> dict[str, float]:
 
 def _of_feature(rows: Rows) -> dict[str, float]:
     found = metrics_of([row["_counts"] for row in rows])
-    shown = ("fragments", "switches", "merges", "f1_0.25", "fuse_ms")
+    shown = ("objects", "fragments", "switches", "merges", "f1_0.25", "fuse_ms")
     return {f"{{scene}}.{{masks}}.{{feature}}.{name}": found[name] for name in shown}
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lodestar.assembly.parts import FETCHED_DETECTOR
 from lodestar_eval.options import data_folder, positive_int
 from lodestar_eval.registry import BadOptions
 from lodestar_eval.study import Limit, Row, Study, Whole, titled_tables
@@ -47,10 +48,16 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _cases(options: argparse.Namespace) -> list[tuple[Any, ...]]:
-    return [(data_folder(options.data, "rgbd_7scenes"), options.labels, options.every, options.model)]
+    networks = tuple(Path(name) for name in (options.model or FETCHED_DETECTOR).split(",") if name)
+    return [
+        (data_folder(options.data, "rgbd_7scenes"), options.labels, options.every, options.model, networks)
+    ]
 
 
-def _measure(path: Path, labels: Path | None, every: int, model: str) -> Iterator[Row]:
+def _measure(
+    path: Path, labels: Path | None, every: int, model: str, networks: tuple[Path, ...]
+) -> Iterator[Row]:
+    """Yield the rows of a recording. networks: files of the model, by which the case is told from others."""
     from lodestar.perception.frames import DetectorUnavailable
     from lodestar_eval.phrase_book import phrase_book
     from lodestar_eval.real_images.questions import ask_all

@@ -58,6 +58,8 @@ def _cases(options: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
         raise BadOptions(f"{bad[0]} cannot be induced; there are {known}")
     # text, because the files of a `Path` belong to the case, and the case writes these
     maps = "" if options.maps is None else str(options.maps / options.noise)
+    if maps:
+        Path(maps).mkdir(parents=True, exist_ok=True)
     for _, seed, settings in buildings(options):
         yield seed, settings, options.rows, causes, maps
 

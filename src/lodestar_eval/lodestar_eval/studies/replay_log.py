@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -79,9 +80,9 @@ def _names(text: str) -> list[str]:
 
 
 def _cases(options: argparse.Namespace) -> Iterator[tuple[Any, ...]]:
-    _files(options.log)
+    made_of = hashlib.sha256(b"".join(file.read_bytes() for file in _files(options.log))).hexdigest()
     for name in _names(options.policy):
-        yield name, options.log, options.state, options.min_effective, options.seed
+        yield name, made_of, options.log, options.state, options.min_effective, options.seed
 
 
 @lru_cache(maxsize=1)
@@ -105,10 +106,12 @@ def _load(policy: LinUcb, state: Path) -> None:
         raise BadOptions(str(error)) from error
 
 
-def _measure(name: str, log: Path, state: Path | None, min_effective: int, seed: int) -> Iterator[Row]:
+def _measure(
+    name: str, digest: str, log: Path, state: Path | None, min_effective: int, seed: int
+) -> Iterator[Row]:
     """Yield the estimates for one policy, or why there are none.
 
-    Raises BadOptions for an unreadable log or state.
+    digest: of the log, which may lie in the folder of results. Raises BadOptions for an unreadable log or state.
     """
     samples, arms, features, reward = _samples(log)
     names = feature_names(features, arms)

@@ -260,7 +260,7 @@ def test_a_covered_camera_looks_at_nothing():
 
 
 def test_the_first_look_is_waited_for():
-    """As while a detector loads; the explorer has nothing to go to before it."""
+    """Wait as while a detector loads; the explorer has nothing to go to before it."""
     for late in (3.0, math.inf):
         world = World(looks=False, sees=False)
         world.mirror.put(entity(3, 5.0, 5.0, "green plant"))

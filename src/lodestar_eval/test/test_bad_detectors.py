@@ -142,7 +142,8 @@ def test_a_search_with_a_useless_detector_ends_without_a_claim(monkeypatch, spoi
     result, episode = search(monkeypatch, has_target, spoil)
     assert not result.success and not result.entity_ids
     assert result.error_code is ErrorCode.NO_EXPERT, result.error_msg
-    assert "Nothing was seen" in result.error_msg and "looked at" not in result.error_msg
+    told = "No image entered the map" if reason else "Nothing was seen"
+    assert told in result.error_msg and "looked at" not in result.error_msg
     assert not episode.map.mirror.entities
     assert dict(episode.map.rejected) == ({reason: episode.frames} if reason else {})
 

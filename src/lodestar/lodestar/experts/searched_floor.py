@@ -125,6 +125,11 @@ class SearchedFloor:
         return after
 
     @property
+    def newest(self) -> float:
+        """Return the stamp of the newest look, seconds; -inf before the first."""
+        return self._noted
+
+    @property
     def has_looks(self) -> bool:
         """Return whether any look was recorded since `since`."""
         return self._noted >= self.since and self._noted > _NEVER

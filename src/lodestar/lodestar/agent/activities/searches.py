@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from lodestar.agent.activities.activity import Activity, Tools
@@ -37,9 +39,13 @@ class Search(Activity):
         self._worth_at: float | None = None  # loop time of the last proposal that was worth its seconds
 
     def act(self, run: DirectiveRun) -> bool:
-        """End the search if a known object was gone, hidden or unreachable for long enough, or if a CHECK is out of
-        time. Wait if the robot stands before a blocked path.
+        """End the search if a known object was gone, hidden or unreachable for long enough, if the robot is blind, or
+        if a CHECK is out of time. Wait if the robot stands before a blocked path.
         """
+        blind = self._unseen(run) if self._is_blind(run) else None
+        if blind is not None:
+            self._tools.steps.fail(run, *blind)
+            return True
         if self._is_late(run):
             self._answer_absent(run, self._belief(run), self._tools.context.search.look(run))
             return True
@@ -234,6 +240,13 @@ class Search(Activity):
             run.text = f"Everything reachable is explored; waiting for {' and '.join(behind)} to answer."
             run.errand.idle_since = None
         return bool(behind)
+
+    def _is_blind(self, run: DirectiveRun) -> bool:
+        """Return whether looks came on this floor and stopped, as when the camera is covered during a search."""
+        context = self._tools.context
+        patience, looked = context.config.scene_patience, context.searched.newest
+        here = context.now - run.floors.since > patience
+        return here and patience < context.facts.stamp.seconds - looked < math.inf
 
     def _unseen(self, run: DirectiveRun) -> tuple[ErrorCode, str] | None:
         context = self._tools.context
